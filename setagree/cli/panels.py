@@ -297,7 +297,7 @@ def _others(study: sa.Annotations, names: Sequence[str]) -> list[str]:
     people = people_of(study, None, rater_codes(study, names, "model", "model"))
     rest: list[str] = study.raters[people].tolist()
     if not rest:
-        raise OptionError("every rater is named, so that nobody is left.")
+        raise OptionError("every rater is named; no rater remains.")
     return rest
 
 

@@ -156,9 +156,7 @@ def how_read(reading: Reading) -> HowRead:
         raise OptionError("--kind makes sense only with --wide.")
     na_values = None if reading.na_values is None else names(reading.na_values)
     if na_values == []:
-        raise OptionError(
-            "--na-values names answers; what a blank cell means is said with --blank."
-        )
+        raise OptionError("--na-values must list answers; for blank cells, use --blank.")
     if reading.config and reading.codebook and reading.value is not None:
         say(f"{reading.config}: not used: codebook, as single values have none.")
         reading = replace(reading, codebook=None)

@@ -159,7 +159,7 @@ def _leave_out_weighted(
         return
     anew = units[~np.isfinite(without[units])]
     check_cost(
-        f"Leaving out each unit of a study with {sample.said}",
+        f"Leaving out each unit of a study with {sample.description}",
         n_steps=len(anew) * steps_to_score(study),
         instead="Ask for the worst ones: limit=100.",
     )

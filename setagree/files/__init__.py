@@ -1,1 +1,1 @@
-"""Where tables come from: the bytes of files, of whatever kind, and standard input."""
+"""Tables from files of all supported formats and from standard input."""

@@ -30,36 +30,33 @@ from setagree.files.delimited import check_title, with_header
 from setagree.files.streams import OPEN_DOCUMENT, LargeError, Source, check_regular, is_bounded
 from setagree.study.frames import as_pandas
 
-_MOST_UNPACKED = 2**32
-_MOST_XML = 2**31
+_MAX_UNPACKED = 2**32
+_MAX_XML = 2**31
 _FEW_BYTES = 2**20
-_MOST_ROWS = 2**20
-"""Rows that a sheet of a workbook can have."""
+_MAX_ROWS = 2**20
+"""Largest number of rows of a sheet."""
 
 
 def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
-    """Return the columns of a Parquet file; text, lists and objects stay in Arrow.
-
-    A `limit` is how many rows are wanted at most.
-    """
+    """Return the first `limit` rows of a Parquet file (default: all), with text in Arrow."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise missing_package(f"{source}, a Parquet file,", "pyarrow", "files") from None
-    most = max(_MOST_UNPACKED, source.n_stored())
-    content = source.content(most)  # a compressed file does not seek from its end
-    if len(content) > most:
+    max_bytes = max(_MAX_UNPACKED, source.n_stored())
+    content = source.content(max_bytes)  # a compressed file does not seek from its end
+    if len(content) > max_bytes:
         raise FileError(
-            f"{source} unpacks to more than {most:,} bytes; a Parquet file is compressed inside, "
-            "so that it need not be outside."
+            f"{source} unpacks to more than {max_bytes:,} bytes. Parquet is already compressed; "
+            "store the file without further compression."
         )
     if bounded := is_bounded():
-        # Arrow reserves 1 GiB at once where it can. SciPy's linear algebra does not load in what is
-        # left, but waits for memory for ever: it goes first.
+        # Arrow reserves 1 GiB at once. SciPy's linear algebra would then hang while it waits for
+        # memory, so import it first.
         import scipy.special  # noqa: F401
     try:
-        if bounded or len(content) <= _FEW_BYTES:  # no threads, which may not be had
+        if bounded or len(content) <= _FEW_BYTES:  # threads may be unavailable
             table = pq.read_table(pa.BufferReader(content), use_threads=False).slice(0, limit)
         elif limit is None:
             table = pq.read_table(pa.BufferReader(content))
@@ -67,13 +64,13 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
             file = pq.ParquetFile(pa.BufferReader(content))
             batches = islice(file.iter_batches(limit), 1)
             table = pa.Table.from_batches(batches, file.schema_arrow)
-        table.validate(full=True)  # text that is none would fail later, far from here
-    except MemoryError:  # Arrow's, too; the caller words it
+        table.validate(full=True)  # invalid text would fail later
+    except MemoryError:  # also Arrow's; the caller handles it
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if "launch worker thread" in str(error):
             raise FileError(
-                f"{source} cannot be read: this computer allows the process no more threads."
+                f"{source} cannot be read: the process may not start more threads."
             ) from error
         raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
     if not table.num_rows:
@@ -82,21 +79,18 @@ def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 
 
 def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
-    """Return the cells of a sheet, the only one with some unless it is named, as text of a CSV.
-
-    A `limit` is how many rows are wanted at most.
-    """
+    """Return the first `limit` rows (default: all) of a sheet, as text as in a CSV file."""
     with source.raw() as file, zipfile.ZipFile(file) as archive:
         is_open_document = OPEN_DOCUMENT in archive.namelist()
-        if sum(info.file_size for info in archive.infolist()) > _MOST_XML:
+        if sum(info.file_size for info in archive.infolist()) > _MAX_XML:
             raise LargeError(
-                f"{source} unpacks to more than {_MOST_XML:,} bytes of XML, too many to read into "
-                "memory. Save the sheet as CSV, or parts of it as workbooks of their own."
+                f"{source} unpacks to more than {_MAX_XML:,} bytes of XML, too many to read into "
+                "memory. Save the sheet as CSV, or parts of it as separate workbooks."
             )
     if not is_open_document and find_spec("openpyxl") is None:
         raise missing_package(f"{source}, an Excel workbook,", "openpyxl", "files")
     with source.raw() as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of styles and the like, which hold no cells
+        warnings.simplefilter("ignore")  # warnings on styles do not concern cells
         try:
             read = _open_document_rows if is_open_document else _text_rows
             numbered = list(read(source, file, limit))
@@ -105,11 +99,11 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
         except (KeyError, TypeError, ValueError, SyntaxError, OSError) as error:
             raise FileError(f"{source} is a damaged workbook: {error}.") from error
     if not numbered:
-        raise FileError(f"{source} has no cells but blank ones.")
+        raise FileError(f"{source} has only blank cells.")
     if source.header_row is None and limit is None:
         check_title(source, numbered, "row")
     rows = [texts for _, texts in numbered]
-    # One cell far to the right makes thousands of columns, all blank but itself.
+    # Drop blank columns, because one cell far to the right makes thousands of them.
     places = sorted({place for row in rows for place, text in enumerate(row) if text})
     cells = [[row[place] if place < len(row) else "" for place in places] for row in rows]
     return with_header(source, pd.DataFrame(cells, columns=places))
@@ -118,13 +112,13 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
 def _text_rows(
     source: Source, file: BinaryIO, limit: int | None
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not blank, with their numbers in the sheet."""
+    """Yield the rows of an Excel sheet that are not blank, with their numbers."""
     sheet = _only_sheet(source, _loaded(file))
     first = source.n_above
     rows = slice(first, None if limit is None else first + limit)
     cells = list(islice(_cells(sheet), rows.start, rows.stop))
     formulas = any(cell.data_type == "f" for row in cells for cell in row)
-    # What a formula gave when the workbook was saved stands in a second reading of it.
+    # The stored results of formulas require a second reading.
     stored = iter(cells)
     if formulas:
         read_again = _cells(_loaded(file, data_only=True)[sheet.title])
@@ -146,18 +140,17 @@ def _text_rows(
 def _open_document_rows(
     source: Source, file: BinaryIO, limit: int | None
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a workbook of OpenDocument (.ods) that are not blank, with their numbers.
-
-    A row or cell that repeats stands once, with a count; the one that fills a sheet is blank.
-    """
+    """Yield the rows of an OpenDocument sheet (.ods) that are not blank, with their numbers."""
     file.seek(0)
     with zipfile.ZipFile(file) as archive:
         text = archive.read(OPEN_DOCUMENT)
     if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
         raise FileError(f"{source} declares a document type.")
     sheets = {
-        str(_attribute(one, "name")): one
-        for one in ET.fromstring(text).iterfind(".//{*}spreadsheet/{*}table")  # noqa: S314 - above
+        str(_attribute(table, "name")): table
+        for table in ET.fromstring(text).iterfind(  # noqa: S314 - no document type, see above
+            ".//{*}spreadsheet/{*}table"
+        )
     }
     rows_of = {name: list(_repeated_rows(sheet)) for name, sheet in sheets.items()}
     filled = {name: rows for name, rows in rows_of.items() if rows}
@@ -167,6 +160,7 @@ def _open_document_rows(
 
 
 def _repeated_rows(sheet: ET.Element) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not blank; a repeated row or cell is stored once, with a count."""
     number = 0
     for row in sheet.iterfind(".//{*}table-row"):
         times = int(_attribute(row, "number-rows-repeated") or 1)
@@ -174,15 +168,15 @@ def _repeated_rows(sheet: ET.Element) -> Iterator[tuple[int, list[str]]]:
         for cell in row:
             text = _cell_text(cell)
             cells += [text] * min(int(_attribute(cell, "number-columns-repeated") or 1), 2**14)
-        if any(one.strip() for one in cells):
-            if number + times > _MOST_ROWS:
-                raise ValueError(f"more than {_MOST_ROWS:,} rows")
+        if any(text.strip() for text in cells):
+            if number + times > _MAX_ROWS:
+                raise ValueError(f"more than {_MAX_ROWS:,} rows")
             yield from ((number + k, cells) for k in range(1, times + 1))
         number += times
 
 
 def _cell_text(cell: ET.Element) -> str:
-    """Return what a spreadsheet writes to CSV for a cell."""
+    """Return the text of a cell as spreadsheets write it to CSV."""
     kind = _attribute(cell, "value-type")
     if kind in {"float", "percentage", "currency"}:
         return _as_text(float(_attribute(cell, "value") or "nan"))
@@ -190,13 +184,13 @@ def _cell_text(cell: ET.Element) -> str:
         return (_attribute(cell, "boolean-value") or "").upper()
     if kind == "date":
         return _attribute(cell, "date-value") or ""
-    return "\n".join("".join(one.itertext()) for one in cell.iterfind("{*}p"))
+    return "\n".join("".join(paragraph.itertext()) for paragraph in cell.iterfind("{*}p"))
 
 
 def _attribute(element: ET.Element, name: str) -> str | None:
     """Return an attribute by its name without the namespace."""
-    found = (value for key, value in element.items() if key.rpartition("}")[2] == name)
-    return next(found, None)
+    values = (value for key, value in element.items() if key.rpartition("}")[2] == name)
+    return next(values, None)
 
 
 def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:
@@ -207,11 +201,11 @@ def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:
 
 
 def _only_sheet(source: Source, book: Any) -> Any:
-    """Return the sheet of a name or number (a text may spell one), or the only one with cells."""
+    """Return the sheet of the source's name or number, or the only one with cells."""
     sheets: Sequence[Any] = book.worksheets
     titles = [sheet.title for sheet in sheets]
-    asked = sheets if source.sheet is None else []
-    filled = [s for s in asked if any(c.value is not None for row in _cells(s) for c in row)]
+    candidates = sheets if source.sheet is None else []
+    filled = [s for s in candidates if any(c.value is not None for row in _cells(s) for c in row)]
     try:
         name = _sheet_name(source, titles, [s.title for s in filled])
     except FileError as error:
@@ -227,7 +221,7 @@ def _only_sheet(source: Source, book: Any) -> Any:
 
 
 def _sheet_name(source: Source, titles: list[str], filled: list[str]) -> str:
-    """Return the sheet of a name or number (a text may spell one), or the only one with cells."""
+    """Return the name of the sheet of a name or number, or of the only one with cells."""
     name = source.sheet
     if name is not None:
         number = str(name).strip()
@@ -235,14 +229,14 @@ def _sheet_name(source: Source, titles: list[str], filled: list[str]) -> str:
             return str(name)
         if number.isdecimal() and 1 <= int(number) <= len(titles):
             return titles[int(number) - 1]
-        known = f"it has {counted(len(titles), 'sheet')}, {listing(titles)}, numbered from 1"
-        raise FileError(f"{source} has no sheet {name!r}; {known}.{did_you_mean(name, titles)}")
+        present = f"it has {counted(len(titles), 'sheet')}, {listing(titles)}, numbered from 1"
+        raise FileError(f"{source} has no sheet {name!r}; {present}.{did_you_mean(name, titles)}")
     if not filled:
         raise FileError(f"{source} has no cells.")
     if len(filled) > 1:
         raise FileError(
             f"{source} has cells in {len(filled)} sheets ({listing(filled)}); "
-            f"say which with {option('sheet', filled[0])}."
+            f"choose one with {option('sheet', filled[0])}."
         )
     return filled[0]
 
@@ -253,7 +247,7 @@ def _cells(sheet: Any) -> Iterator[Sequence[Any]]:
 
 
 def _as_text(value: object) -> str:
-    """Return what a spreadsheet writes to CSV for a cell."""
+    """Return the text of a value as spreadsheets write it to CSV."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -269,21 +263,21 @@ _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
 
 def is_dataset(path: Path) -> bool:
-    """Return whether a path is the folder of a dataset, or of its splits."""
-    # Path's method raises for a name that is too long.
+    """Return whether a path is the folder of a data set of Hugging Face, or of its splits."""
+    # Path.is_dir raises an error for names that are too long.
     is_folder = os.path.isdir(path)  # noqa: PTH112
     return is_folder and any((path / name).is_file() for name in (_STATE, _SPLITS))
 
 
 def read_dataset(source: Source, *, limit: int | None = None) -> pd.DataFrame:
-    """Return the rows of a dataset, the numbers of classes as their names."""
+    """Return the rows of a data set, with the names of classes instead of their numbers."""
     return as_pandas(dataset_rows(source, limit=limit))
 
 
 def dataset_rows(source: Source, *, limit: int | None = None) -> Any:
-    """Return the rows of a dataset as an Arrow table, the numbers of classes as their names.
+    """Return the first `limit` rows (default: all) of a data set as an Arrow table.
 
-    Of several splits, the folder of one has to be named. A `limit` is how many rows are wanted.
+    Classes have their names instead of numbers. Raise `FileError` for a folder of several splits.
     """
     folder = source.path
     if (folder / _SPLITS).is_file():
@@ -293,8 +287,8 @@ def dataset_rows(source: Source, *, limit: int | None = None) -> Any:
         if len(names) > 1:
             raise FileError(
                 f"{str(folder)!r} is a dataset with {len(names)} splits ({listing(names)}); name "
-                f"the folder of one, as {str(folder / names[0])!r}, or those of several, which are "
-                "joined."
+                f"the folder of one, such as {str(folder / names[0])!r}, or the folders of several "
+                "to join them."
             )
         folder /= str(names[0])
     try:
@@ -308,7 +302,8 @@ def dataset_rows(source: Source, *, limit: int | None = None) -> Any:
         table = table.slice(0, limit)
         table.validate(full=True)
         for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
-            chunks = [_named(chunk, features.get(name), name, folder) for chunk in column.chunks]
+            feature = features.get(name)
+            chunks = [_with_class_names(chunk, feature, name, folder) for chunk in column.chunks]
             if chunks:
                 table = table.set_column(place, name, pa.chunked_array(chunks))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -327,20 +322,20 @@ def _is_name(name: object) -> bool:
 def _json(file: Path) -> dict[str, Any]:
     try:
         check_regular(file)
-        found = json.loads(file.read_bytes())
+        content = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise FileError(f"{str(file)!r} cannot be read: {error}.") from error
-    if not isinstance(found, dict):
-        raise FileError(f"{str(file)!r} holds no JSON object.")
-    return found
+    if not isinstance(content, dict):
+        raise FileError(f"{str(file)!r} is not a JSON object.")
+    return content
 
 
 def _data_files(folder: Path) -> list[Path]:
-    """Return the files of the rows, in their order."""
+    """Return the files with the rows, in order."""
     state = _json(folder / _STATE)
     files = state.get("_data_files")
     listed = files if isinstance(files, list) else []
-    names = [one.get("filename") for one in listed if isinstance(one, dict)]
+    names = [entry.get("filename") for entry in listed if isinstance(entry, dict)]
     if not names or not all(map(_is_name, names)):
         raise FileError(f"{str(folder / _STATE)!r} does not name the files of the rows.")
     if state.get("_indices_data_files"):
@@ -352,7 +347,7 @@ def _data_files(folder: Path) -> list[Path]:
 
 
 def _stream(file: Path, limit: int | None) -> Any:
-    """Return the rows of one file, which are mapped into memory where all are wanted."""
+    """Return the rows of one file, mapped into memory, or its first batch with a `limit`."""
     import pyarrow as pa
 
     check_regular(file)
@@ -366,44 +361,48 @@ def _stream(file: Path, limit: int | None) -> Any:
 # ---- Classes ------------------------------------------------------------------------------------
 
 
-def _named(array: Any, feature: Any, name: str, folder: Path, *, in_list: bool = False) -> Any:
-    """Return an array with the names of classes in the place of their numbers, at any depth."""
+def _with_class_names(
+    array: Any, feature: Any, name: str, folder: Path, *, in_list: bool = False
+) -> Any:
+    """Return an array with the names of classes instead of their numbers, at any depth."""
     import pyarrow as pa
 
     kind = array.type
-    if isinstance(feature, list) and len(feature) == 1:  # how old versions write a list
+    if isinstance(feature, list) and len(feature) == 1:  # lists of old versions
         feature = {"feature": feature[0]}
     if not isinstance(feature, dict):
         return array
     inside = feature.get("feature")
     if pa.types.is_struct(kind):
-        # A list of objects is an object of lists here.
+        # A list of objects is stored as an object of lists.
         lists = inside if isinstance(inside, dict) and "_type" not in inside else None
-        known = {n: {"feature": f} for n, f in lists.items()} if lists else feature
+        fields = {n: {"feature": f} for n, f in lists.items()} if lists else feature
         names = [kind.field(k).name for k in range(kind.num_fields)]
-        parts = [_named(array.field(k), known.get(n), n, folder) for k, n in enumerate(names)]
+        parts = [
+            _with_class_names(array.field(k), fields.get(n), n, folder) for k, n in enumerate(names)
+        ]
         return pa.StructArray.from_arrays(parts, names, mask=array.is_null())
     if pa.types.is_fixed_size_list(kind):
         array = array.cast(pa.list_(kind.value_type))
     if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
-        values = _named(array.values, inside, name, folder, in_list=True)
+        values = _with_class_names(array.values, inside, name, folder, in_list=True)
         return type(array).from_arrays(array.offsets, values, mask=array.is_null())
     if feature.get("_type") == "ClassLabel" and pa.types.is_integer(kind):
-        named = _names_of(array, feature.get("names"), name, folder)
-        if in_list or not any(_as_one_label(each) != each for each in feature["names"]):
-            return named
-        return pa.array([one and _as_one_label(one) for one in named.to_pylist()], pa.string())
+        classes = _class_names(array, feature.get("names"), name, folder)
+        if in_list or not any(_as_one_label(label) != label for label in feature["names"]):
+            return classes
+        return pa.array([x and _as_one_label(x) for x in classes.to_pylist()], pa.string())
     return array
 
 
-def _names_of(codes: Any, names: object, column: str, folder: Path) -> Any:
-    """Return the names of the classes with these numbers; null for -1."""
+def _class_names(codes: Any, names: object, column: str, folder: Path) -> Any:
+    """Return the names of classes by number; null for -1."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise FileError(
-            f"{str(folder / _INFO)!r}: the names of the classes of {column!r} are no list of text."
+            f"{str(folder / _INFO)!r}: the class names of {column!r} must be a list of text."
         )
     codes = pc.if_else(pc.equal(codes, -1), pa.scalar(None, codes.type), codes)
     lowest, highest = pc.min_max(codes).as_py().values()
@@ -416,7 +415,7 @@ def _names_of(codes: Any, names: object, column: str, folder: Path) -> Any:
 
 
 def _as_one_label(name: str) -> str:
-    """Return the name of a class, in quotes where it would be read as several labels."""
+    """Return the name of a class, in quotes if it would be read as several labels."""
     if not set(name) & set(',;|"') and not name.startswith(("[", "{", "(")):
         return name
     return '"' + name.replace('"', '""') + '"'

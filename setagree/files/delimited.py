@@ -31,24 +31,24 @@ if TYPE_CHECKING:
     from pandas.io.parsers import TextFileReader
 
 DELIMITERS = (",", ";", "\t", "|")
-"""What may stand between two columns, in order of preference."""
+"""Possible delimiters of columns, in order of preference."""
 
-# The reader of pandas passes on whatever goes wrong while it asks for bytes, but not every Ctrl-C.
-_LOST = "Calling read(nbytes) on source failed"
+# The error of pandas if Ctrl-C interrupts the reading of bytes.
+_INTERRUPTED = "Calling read(nbytes) on source failed"
 _SAMPLE = 2**16
 _BLOCK = 2**20
 _FEW_ROWS = 10
-"""Rows among which the names of the columns are looked for below a title."""
+"""Number of rows that are searched for the names of the columns below a title."""
 _FEWEST_NAMES = 3
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 _LONGEST_LINE = 16 * 2**20
 _PIECE = 2**24
 _MEMORY = memory_of_computer()
 _CELL_MEMORY, _BYTE_MEMORY = 48, 2
-"""Bytes of memory per cell and per byte of text until a study is built; a third more or less."""
+"""Memory in bytes per cell and per byte of text until a study is built, accurate to a third."""
 
-_MOST_MEMORY = 50
-"""Bytes of memory per byte of text at most: a cell is a delimiter at least."""
+_MAX_MEMORY_PER_BYTE = 50
+"""Upper bound of the memory per byte of text, because each cell has at least a delimiter."""
 
 
 def read_delimited(source: Source, delimiter: str | None, room: Room) -> pd.DataFrame:
@@ -56,61 +56,60 @@ def read_delimited(source: Source, delimiter: str | None, room: Room) -> pd.Data
     sample = _sample(source)
     source = replace(source, delimiter=delimiter or _delimiter(source, sample))
     if source.header_row is None:
-        # A title without a delimiter does not show what is between the columns below it.
+        # A title without a delimiter does not show the delimiter of the columns below it.
         is_open = not delimiter and _widths(sample, source.delimiter)[0] == 1
         for mark in DELIMITERS if is_open else (source.delimiter,):
             if not is_open or len({*_widths(sample, mark)[1:]} - {1}) == 1:
                 check_title(source, _first_records(sample, mark), "line")
-    # A file that is not compressed is read however large it is.
-    most = min(room.left, max(_MEMORY, _MOST_MEMORY * source.n_stored()))
-    cells = _arrow_cells(source, _widths(sample, source.delimiter)[0], room, most)
+    # An uncompressed file of any size is read.
+    limit = min(room.left, max(_MEMORY, _MAX_MEMORY_PER_BYTE * source.n_stored()))
+    cells = _arrow_cells(source, _widths(sample, source.delimiter)[0], room, limit)
     if cells is None:
-        survey = _survey(source, most)
+        survey = _survey(source, limit)
         room.left -= survey.memory
         with _parsed(source) as reader:
             cells = reader.read()
-        if survey.doubts(len(cells) + source.n_above, _n_blank(cells)):
+        if survey.is_ambiguous(len(cells) + source.n_above, _n_blank(cells)):
             _check_records(source)
     return with_header(source, cells)
 
 
-class _Counted:
-    """The stream of a file that Arrow reads, with its numbers of bytes and lines.
+class _CountingStream:
+    """Stream of a file for Arrow that counts bytes and lines.
 
-    `is_odd` is whether it has what Arrow reads otherwise than pandas (NUL characters, and carriage
-    returns alone as ends of lines), or needs more memory than `most`.
+    `is_odd` is whether the file has NUL characters, or needs more memory than `limit`.
     """
 
     closed = False
 
-    def __init__(self, stream: BinaryIO, n_columns: int, most: float) -> None:
-        self.stream, self.n_columns, self.most = stream, n_columns, most
+    def __init__(self, stream: BinaryIO, n_columns: int, limit: float) -> None:
+        self.stream, self.n_columns, self.limit = stream, n_columns, limit
         self.n_bytes = self.n_lines = self.n_returns = 0
         self.last, self.is_odd = b"", False
 
     def read(self, n_bytes: int) -> bytes:
-        """Return the next bytes; none once the file is odd."""
+        """Return the next bytes, or none if the file is odd."""
         block = b"" if self.is_odd else self.stream.read(n_bytes)
         self.n_bytes += len(block)
         self.n_lines += block.count(b"\n")
         if b"\r" in block or self.last.endswith(b"\r"):
             self.n_returns += block.count(b"\r")
             self.n_returns -= (self.last[-1:] + block).count(b"\r\n")
-        self.is_odd = self.is_odd or b"\0" in block or self.memory > self.most
+        self.is_odd = self.is_odd or b"\0" in block or self.memory > self.limit
         self.last = block or self.last
         return block
 
     def close(self) -> None:
-        """Do nothing: the file belongs to whoever opened it."""
+        """Do nothing, because the caller closes the file."""
 
-    def doubts(self, n_rows: int, delimiter: str) -> bool:
-        """Return whether the rows are not plainly the lines, or the last may end in a quote."""
+    def is_ambiguous(self, n_rows: int, delimiter: str) -> bool:
+        """Return whether rows and lines differ in number, or the last line may end in a quote."""
         _, mark, line = self.last.removesuffix(b"\n").rpartition(b"\n")
         n_lines = self.n_lines + (not self.last.endswith(b"\n"))
-        is_known = mark or self.n_bytes == len(self.last)
+        is_whole_line = mark or self.n_bytes == len(self.last)
         with _long_cells():
             is_open = _is_open([line.decode(errors="replace")], delimiter)
-        return n_lines != n_rows or not is_known or is_open
+        return n_lines != n_rows or not is_whole_line or is_open
 
     @property
     def memory(self) -> int:
@@ -118,10 +117,10 @@ class _Counted:
         return _CELL_MEMORY * self.n_lines * self.n_columns + _BYTE_MEMORY * self.n_bytes
 
 
-def _arrow_cells(source: Source, n_columns: int, room: Room, most: float) -> pd.DataFrame | None:
-    """Return the cells of a file as Arrow reads them, or None if it is to be read by pandas.
+def _arrow_cells(source: Source, n_columns: int, room: Room, limit: float) -> pd.DataFrame | None:
+    """Return the cells of a file as read by Arrow, or None if pandas must read it.
 
-    Arrow takes a third of the time, and rejects short and long rows, which pandas then locates.
+    Arrow takes a third of the time. It rejects short and long rows without their location.
     """
     if source.encoding != "utf-8-sig" or source.n_above or n_columns < 2 or is_bounded():
         return None
@@ -132,7 +131,7 @@ def _arrow_cells(source: Source, n_columns: int, room: Room, most: float) -> pd.
         return None
     names = [*map(str, range(n_columns))]
     with source.open() as stream:
-        file = _Counted(stream, n_columns, most)
+        file = _CountingStream(stream, n_columns, limit)
         try:
             table = arrow.read_csv(
                 pa.PythonFile(file, "r"),
@@ -140,11 +139,11 @@ def _arrow_cells(source: Source, n_columns: int, room: Room, most: float) -> pd.
                 arrow.ParseOptions(delimiter=source.delimiter, newlines_in_values=True),
                 arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
             )
-        except ValueError:  # among them those of Arrow
+        except ValueError:  # includes those of Arrow
             return None
-    if file.is_odd or file.n_returns:
+    if file.is_odd or file.n_returns:  # carriage returns alone: Arrow reads them unlike pandas
         return None
-    if file.doubts(table.num_rows, source.delimiter):
+    if file.is_ambiguous(table.num_rows, source.delimiter):
         _check_records(source)  # blank lines, cells of several lines, or a quote left open
     room.left -= file.memory
     frame: pd.DataFrame = table.to_pandas()
@@ -152,14 +151,14 @@ def _arrow_cells(source: Source, n_columns: int, room: Room, most: float) -> pd.
 
 
 def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
-    """Yield the rows of `read_delimited`, some megabytes of the file at a time.
+    """Yield the rows of a CSV or TSV file in pieces of some megabytes.
 
-    Columns without a name are all there, blank or not.
+    Columns without a name are kept, also if they are blank.
 
     Raises
     ------
     FileError
-        As `read_delimited` does; when all rows were given, where only then it is seen.
+        As in `read_delimited`, for some errors only after the last piece.
     """
     source = replace(source, delimiter=_delimiter(source, _sample(source)))
     survey = _survey(source)
@@ -172,24 +171,24 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
             _check_header(source, frame, written, above=n_rows - 1)
             yield frame
             n_rows, n_blank = n_rows + len(cells), n_blank + _n_blank(cells)
-    if survey.doubts(n_rows, n_blank):
+    if survey.is_ambiguous(n_rows, n_blank):
         _check_records(source)
     if n_rows == 1:
         raise FileError(f"{source} has a header and no rows below it.")
 
 
 def header_names(source: Source) -> list[str]:
-    """Return the names of the columns of a CSV or TSV file; ``column 1`` is one without a name."""
+    """Return the names of the columns of a CSV or TSV file; the first is ``column 1`` if blank."""
     source = replace(source, delimiter=_delimiter(source, _sample(source)))
     with _parsed(source) as reader:
         return _header(source, _next_rows(reader, 1))[1]
 
 
 def sniff_delimiter(sample: str) -> str:
-    r"""Return what stands between the columns of a table that begins with ``sample``.
+    r"""Return the column delimiter of a table that begins with ``sample``.
 
-    The header decides: labels, and so their separators, are in the rows below it. Among the
-    characters that split the header, one that splits every row into as many cells is preferred.
+    The delimiter must split the header, because labels with their separators are in the rows below
+    it. Delimiters that split every row into the same number of cells are preferred.
 
     Examples
     --------
@@ -202,20 +201,20 @@ def sniff_delimiter(sample: str) -> str:
 
 
 def _widths(sample: str, delimiter: str) -> list[int]:
-    """Return how many cells each record of the sample has."""
+    """Return the number of cells of each record of the sample."""
     rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
     return [len(cells) for cells in rows if cells] or [0]
 
 
 def _sample(source: Source) -> str:
-    """Return the beginning of a file as text, from the header on."""
+    """Return the beginning of a file as text, starting with the header."""
     with source.open() as stream:
         start = stream.read(_SAMPLE)
     if not start:
         raise FileError(f"{source} is empty.")
     try:
         sample = codecs.getincrementaldecoder(source.encoding)("replace").decode(start)
-    except UnicodeError as error:  # not one character, such as UTF-16 without its mark
+    except UnicodeError as error:  # the first character is invalid, as in UTF-16 without its mark
         raise FileError(f"{source} is not {source.encoding} text: {error}.") from error
     if len(start) == _SAMPLE and "\n" in sample:
         sample = sample[: sample.rindex("\n")]
@@ -229,17 +228,17 @@ def _delimiter(source: Source, sample: str) -> str:
 
 @contextmanager
 def _parsed(source: Source) -> Iterator[TextFileReader]:
-    """Open a file as rows of cells, the header's as the first; word what fails meanwhile."""
+    """Open a file as rows of cells, with the header as the first row."""
     try:
         with (
             source.open() as file,
             _from_header(source, file) as stream,
-            # Closed, pandas lets go of what it reads, which stays open.
+            # Closing the reader of pandas does not close the stream.
             pd.read_csv(
                 stream,
                 sep=source.delimiter,
                 encoding=source.encoding,
-                # A header that pandas knows of would hide repeated names and shift long rows.
+                # With a header, pandas would hide repeated names and shift long rows.
                 header=None,
                 dtype=str,
                 keep_default_na=False,
@@ -252,18 +251,18 @@ def _parsed(source: Source) -> Iterator[TextFileReader]:
         where = f" from line {source.header_row:,} on" if source.n_above else ""
         raise FileError(f"{source} has blank lines and nothing else{where}.") from None
     except pd.errors.ParserError as error:
-        if _LOST in str(error):
+        if _INTERRUPTED in str(error):
             raise KeyboardInterrupt from error
         _check_records(source)
         raise FileError(f"{source} cannot be read as a table: {error}") from error
     except UnicodeDecodeError:
-        _survey(source)  # which tells where
+        _survey(source)  # raises the error with the line
         raise
 
 
 @contextmanager
 def _from_header(source: Source, file: BinaryIO) -> Iterator[BinaryIO | io.TextIOWrapper]:
-    """Yield a stream from the header on; the lines above it may hold quotes."""
+    """Yield a stream that begins at the header; the lines above it may contain quotes."""
     if not source.n_above:
         yield file
         return
@@ -273,11 +272,11 @@ def _from_header(source: Source, file: BinaryIO) -> Iterator[BinaryIO | io.TextI
             pass
         yield text
     finally:
-        text.detach()  # the file is closed by its owner
+        text.detach()  # the caller closes the file
 
 
 def _next_rows(reader: TextFileReader, n: int) -> pd.DataFrame:
-    """Return the next rows, none at the end."""
+    """Return the next rows, or an empty frame at the end."""
     try:
         return reader.get_chunk(n).reset_index(drop=True)
     except StopIteration:
@@ -285,12 +284,12 @@ def _next_rows(reader: TextFileReader, n: int) -> pd.DataFrame:
 
 
 def _n_blank(cells: pd.DataFrame) -> int:
-    """Return how many rows have a blank last cell."""
+    """Return the number of rows with a blank last cell."""
     return int((cells.iloc[:, -1] == "").sum())
 
 
 def _first_records(sample: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records of a sample with the lines where they start."""
+    """Yield the records of a sample with the numbers of their first lines."""
     reader, line = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter), 1
     with suppress(csv.Error):  # reading the whole file gives the error and its line
         for cells in reader:
@@ -301,10 +300,7 @@ def _first_records(sample: str, delimiter: str) -> Iterator[tuple[int, list[str]
 def check_title(
     source: Source, rows: Iterable[tuple[int, Sequence[str]]], what: Literal["line", "row"]
 ) -> None:
-    """Raise `FileError` if a title stands above the header: few cells, then a row of names.
-
-    `rows` have their numbers in the file; the first ones are looked at.
-    """
+    """Raise `FileError` if the first of the numbered rows seem to be a title above the header."""
     filled = [(n, [text for x in row if (text := x.strip())]) for n, row in islice(rows, _FEW_ROWS)]
     filled = [(n, texts) for n, texts in filled if texts]
     width = max((len(texts) for _, texts in filled), default=0)
@@ -324,7 +320,7 @@ def check_title(
 
 
 def with_header(source: Source, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells of text below their header, which is the first row."""
+    """Return a table of text with the first row as its header."""
     written, names = _header(source, cells)
     frame = cells.iloc[1:].reset_index(drop=True)
     if frame.empty:
@@ -336,11 +332,11 @@ def with_header(source: Source, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _header(source: Source, cells: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Return the first row as it is written, and the names of the columns, all different."""
+    """Return the texts of the first row, and the distinct names of the columns."""
     written = [str(name).lstrip("\ufeff").strip() for name in cells.iloc[0]]
-    # A workbook leaves out its blank columns.
-    named = zip(written, map(int, cells.columns), strict=True)
-    names = [name or f"column {place + 1}" for name, place in named]
+    # The columns of a workbook are numbered before blank ones are dropped.
+    numbered = zip(written, map(int, cells.columns), strict=True)
+    names = [name or f"column {place + 1}" for name, place in numbered]
     if repeated := sorted(name for name, n in Counter(names).items() if n > 1):
         raise FileError(f"{source} has several columns called {listing(repeated)}; rename them.")
     return written, names
@@ -349,24 +345,24 @@ def _header(source: Source, cells: pd.DataFrame) -> tuple[list[str], list[str]]:
 def _check_header(
     source: Source, frame: pd.DataFrame, written: Sequence[str], *, above: int = 0
 ) -> None:
-    """Raise an error for a row that is the header again; so many rows stand above the first."""
-    # A file that was appended to another may begin with a byte order mark.
+    """Raise an error for a repeated header; `above` rows precede the frame."""
+    # An appended file may begin with a byte order mark.
     again = np.flatnonzero(frame.iloc[:, 0].isin([written[0], f"\ufeff{written[0]}"]).to_numpy())
     if again.size:
         again = again[(frame.iloc[again, 1:] == written[1:]).all(axis=1).to_numpy(dtype=bool)]
     if again.size:
         raise FileError(
             f"{source} repeats its header in row {above + again[0] + 1:,} below the first: it "
-            "looks like several files in one. Drop those rows, or pass the files as a pattern."
+            "looks like several files in one. Remove these rows, or pass the files as a pattern."
         )
 
 
 @dataclass
 class _Survey:
-    """What one pass over the text of a file finds, in bounded memory.
+    """Counts of one pass over the text of a file, in bounded memory.
 
-    `n_open_ends` counts the lines that end in a delimiter, so that their last cell is blank;
-    `line` is the one that is still being read.
+    `n_open_ends` is the number of lines that end in a delimiter, so that their last cell is blank.
+    `line` is the unfinished line.
     """
 
     source: Source
@@ -382,7 +378,7 @@ class _Survey:
         self.decoder = io.IncrementalNewlineDecoder(decode, translate=True)
 
     def feed(self, block: bytes, *, final: bool = False) -> None:
-        """Take in the next bytes."""
+        """Process the next bytes."""
         lines, end, self.line = (self.line + self._decode(block, final=final)).rpartition("\n")
         self.n_bytes += len(block)
         self._count(lines + end)
@@ -391,21 +387,21 @@ class _Survey:
             raise FileError(f"{place} is longer than {_LONGEST_LINE:,} characters; is it a table?")
 
     def finish(self) -> None:
-        """Take in the end of the file."""
+        """Process the end of the file."""
         self.feed(b"", final=True)
         if self.line:
             self._count(self.line + "\n")
 
-    def doubts(self, n_rows: int, n_blank: int) -> bool:
-        """Return whether the rows of the table are not plainly the lines of the file.
+    def is_ambiguous(self, n_rows: int, n_blank: int) -> bool:
+        """Return whether the rows of the table may differ from the lines of the file.
 
-        pandas pads a short row with blank cells, and a forgotten quote may swallow lines.
-        `n_blank` is how many of the rows have a blank last cell.
+        pandas pads a short row with blank cells, and an unclosed quote may join lines. `n_blank` is
+        the number of rows with a blank last cell.
         """
         return self.n_lines != n_rows or self.n_open_ends != n_blank
 
     def rows_in(self, n_bytes: int) -> int:
-        """Return about how many rows so many bytes hold."""
+        """Return the approximate number of rows in `n_bytes` bytes."""
         return max(1, n_bytes * self.n_lines // max(self.n_bytes, 1))
 
     @property
@@ -426,30 +422,29 @@ class _Survey:
         try:
             return self.decoder.decode(block, final)
         except UnicodeDecodeError as error:
-            # The decoder may hold back the first bytes of a character from the block before.
+            # The decoder may keep the first bytes of a character from the previous block.
             start = self.n_bytes + len(block) - len(error.object)
             line = self.n_lines + error.object[: error.start].count(b"\n") + 1
             utf16 = start == 0 and error.object[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
             raise self.source.undecodable(error, start, line, utf16=utf16) from error
 
 
-def _survey(source: Source, most: float = inf) -> _Survey:
-    """Read the text of a file once; raise `LargeError` if it needs more memory than `most`."""
+def _survey(source: Source, limit: float = inf) -> _Survey:
+    """Read the text of a file once; raise `LargeError` if it needs more memory than `limit`."""
     survey = _Survey(source)
     with source.open() as stream:
         while block := stream.read(_BLOCK):
             survey.feed(block)
-            if survey.memory > most:
+            if survey.memory > limit:
                 raise LargeError(
-                    f"{source} needs more than {most / 1e9:,.1f} GB of memory once it is unpacked. "
-                    f"{in_pieces()}"
+                    f"{source} needs more than {limit / 1e9:,.1f} GB of memory. {in_pieces()}"
                 )
     survey.finish()
     return survey
 
 
 def _check_records(source: Source) -> None:
-    """Read a file record by record and raise at the first that does not fit the header."""
+    """Raise `FileError` for the first record of a file that does not fit the header."""
     width = 0
     with (
         source.open() as stream,
@@ -464,7 +459,7 @@ def _check_records(source: Source) -> None:
             if len(cells) == width:
                 continue
             mark = repr(source.delimiter)
-            hint = f"write {mark} for blank cells too, and see that the file is not cut off"
+            hint = f"write {mark} for blank cells too, and check that the file is not cut off"
             if len(cells) > width:
                 hint = f"put a cell that contains {mark} in double quotes"
             raise FileError(
@@ -474,13 +469,13 @@ def _check_records(source: Source) -> None:
 
 
 def _records(lines: Iterable[str], source: Source) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line where each record starts and its cells."""
+    """Yield the first line and the cells of each record."""
     taken: list[str] = []
-    kept = (taken.append(line) or line for line in lines)  # type: ignore[func-returns-value]
-    reader = csv.reader(kept, delimiter=source.delimiter)
+    recorded = (taken.append(line) or line for line in lines)  # type: ignore[func-returns-value]
+    reader = csv.reader(recorded, delimiter=source.delimiter)
     try:
         for cells in reader:
-            # A forgotten quote may have opened or stretched the record: strict reading shows it.
+            # An unclosed quote may have extended the record; strict reading raises an error then.
             may_be_last = not taken[-1].endswith("\n") or "\n" in "".join(cells[-1:])
             is_odd = len(taken) > 1 or taken[0].count('"') % 2
             if is_odd or (may_be_last and _is_open(taken, source.delimiter)):
@@ -490,22 +485,22 @@ def _records(lines: Iterable[str], source: Source) -> Iterator[tuple[int, list[s
     except csv.Error:
         line = reader.line_num - len(taken) + 1
         raise FileError(
-            f"{source}, line {line:,}: a quote opens a cell and is not closed as it should be; "
-            'a quote inside a quoted cell is written as two: "".'
+            f"{source}, line {line:,}: a quote opens a cell and is not closed before the "
+            'delimiter; write a quote inside a quoted cell as two: "".'
         ) from None
 
 
 def _is_open(lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether a quote is open at the end of lines, so that a further one is part of them."""
+    """Return whether a quote is open at the end of the lines."""
     ended = [*lines[:-1], lines[-1].rstrip("\r\n") + "\n", "next"]
     return len(list(csv.reader(ended, delimiter=delimiter))) < 2
 
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Let the csv module read cells as long as a line may be."""
-    usual = csv.field_size_limit(_LONGEST_LINE)
+    """Raise the limit of the csv module to the longest permitted line."""
+    previous = csv.field_size_limit(_LONGEST_LINE)
     try:
         yield
     finally:
-        csv.field_size_limit(usual)
+        csv.field_size_limit(previous)

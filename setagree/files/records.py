@@ -28,9 +28,9 @@ from setagree.study.columns import usual_roles
 from setagree.study.identifiers import check_text
 from setagree.study.numbers import inferred, number_of_json
 
-_MOST_BYTES = 2**30
+_MAX_BYTES = 2**30
 _PIECE = 2**22
-_MOST_NAMES = 1000
+_MAX_NAMES = 1000
 _LINES = {".jsonl", ".ndjson"}
 
 _ESCAPED = r'["\\\x00-\x1f]'
@@ -39,14 +39,14 @@ _TEXT = r'"[^"\\\x00-\x1f]*+"'
 
 
 def read_json(source: Source, room: Room) -> pd.DataFrame:
-    """Return the table in a JSON file: a list of objects, one object a line, or lists by name.
+    """Return the table in a JSON file: a list of objects, one object per line, or lists by name.
 
-    A key that an object does not have is a missing cell, as null is.
+    An absent key is a missing cell, as is null.
     """
-    most = int(min(_MOST_BYTES, room.left / BYTE_MEMORY))
-    content = source.content(most)
-    if len(content) > most:
-        raise LargeError(f"{source} is over {most:,} bytes of JSON. {in_pieces()}")
+    max_bytes = int(min(_MAX_BYTES, room.left / BYTE_MEMORY))
+    content = source.content(max_bytes)
+    if len(content) > max_bytes:
+        raise LargeError(f"{source} is over {max_bytes:,} bytes of JSON. {in_pieces()}")
     room.left -= BYTE_MEMORY * len(content)
     text = source.decoded(content)
     lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
@@ -59,9 +59,9 @@ def read_json(source: Source, room: Room) -> pd.DataFrame:
     else:
         rows = _parsed(source, text, 1)
         if isinstance(rows, dict):
-            return _of_columns(source, rows)
+            return _from_object(source, rows)
         if not isinstance(rows, list):
-            raise FileError(f"{source} holds {shorten(rows)}, not a list of objects.")
+            raise FileError(f"{source} has {shorten(rows)}, not a list of objects.")
         noun, numbers = "record", [*range(len(rows))]
     if not rows:
         raise FileError(f"{source} has no rows.")
@@ -71,13 +71,13 @@ def read_json(source: Source, room: Room) -> pd.DataFrame:
 
 
 def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
-    """Yield the objects of JSON lines, some megabytes of the file at a time."""
+    """Yield the objects of JSON lines in pieces of some megabytes."""
     empty = True
     for lines in _line_pieces(source):
         if empty and not _in_lines(source, lines):
             raise FileError(
-                f"{source} is one list of JSON, which is read into memory as a whole; write one "
-                f"object a line, or drop {option('memory_limit')} and the like."
+                f"{source} is one JSON list, which must be read into memory at once; write one "
+                f"object per line, or omit {option('memory_limit')} and similar options."
             )
         rows, empty = _read_lines(source, lines), False
         _check_objects(source, rows, "line", list(lines))
@@ -87,7 +87,7 @@ def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
 
 
 def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
-    """Yield lines that are not blank by their numbers."""
+    """Yield the lines that are not blank, by number."""
     lines: dict[int, str] = {}
     size = number = 0
     try:
@@ -112,7 +112,7 @@ def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
 
 
 def _in_lines(source: Source, lines: Mapping[int, str]) -> bool:
-    """Return whether each line is an object of its own."""
+    """Return whether the file has one object per line."""
     if source.suffix in _LINES:
         return not next(iter(lines.values())).lstrip().startswith("[")
     try:
@@ -122,10 +122,9 @@ def _in_lines(source: Source, lines: Mapping[int, str]) -> bool:
 
 
 def _table_of_texts(text: str, first: str) -> pd.DataFrame | None:
-    """Return the table of lines that have the keys of the first in its order and plain texts.
+    """Return the table of lines with equal keys in one order and texts without escapes, by Arrow.
 
-    A plain text has no escapes; Arrow reads it as Python does, in less time. Return None for other
-    lines, or without Arrow.
+    Return None for other lines, or if Arrow is not installed.
     """
     try:
         import pyarrow as pa
@@ -147,7 +146,7 @@ def _table_of_texts(text: str, first: str) -> pd.DataFrame | None:
 
 def _read_lines(source: Source, lines: Mapping[int, str]) -> list[Any]:
     try:
-        # One call for all is several times as fast as one for each.
+        # One call for all lines is several times as fast as one call per line.
         rows = _loads(f"[{','.join(lines.values())}]")
     except (ValueError, RecursionError):
         rows = []
@@ -157,7 +156,7 @@ def _read_lines(source: Source, lines: Mapping[int, str]) -> list[Any]:
 
 
 def _parsed(source: Source, text: str, line: int) -> Any:
-    """Return what JSON text stands for; it begins in that line of the file."""
+    """Return the value of JSON text that begins at a line of the file."""
     try:
         return _loads(text)
     except json.JSONDecodeError as error:
@@ -174,12 +173,12 @@ def _loads(text: str) -> Any:
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object that JSON writes so; `ValueError` where a key stands in it twice."""
+    """Return a JSON object as a dict; raise `ValueError` for a repeated key."""
     out = dict(pairs)
     if len(out) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"an object has the key {shorten(twice)} twice")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has the key {shorten(repeated)} twice")
     return out
 
 
@@ -188,76 +187,81 @@ def _check_objects(source: Source, rows: Sequence[Any], noun: str, numbers: Sequ
     for number, row in zip(numbers, rows, strict=True):
         if not isinstance(row, dict):
             raise FileError(
-                f"{source}, {noun} {number:,} is {shorten(row)}; each is to be an object with a "
-                "key for each column."
+                f"{source}, {noun} {number:,} is {shorten(row)}; each must be an object with one "
+                "key per column."
             )
 
 
-def _of_columns(source: Source, found: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the table in an object: lists or objects are its columns, by name.
+def _from_object(source: Source, values: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the table in an object whose values are columns (lists or objects) or rows.
 
-    Objects with the same keys are its rows if that is what their keys show, or if there are more of
-    them than keys. The name of a row is then its unit, unless the row names its unit and rater.
+    Objects are rows if their keys are names of columns, or if there are more objects than keys.
     """
-    many = [value for value in found.values() if isinstance(value, list | dict)]
-    cells = [value if isinstance(value, dict) else dict(enumerate(value)) for value in many]
-    if len(cells) < len(found) or not cells:
+    parts = [value for value in values.values() if isinstance(value, list | dict)]
+    cells = [part if isinstance(part, dict) else dict(enumerate(part)) for part in parts]
+    if len(cells) < len(values) or not cells:
         raise FileError(
-            f"{source} is one object of {counted(len(found), 'key')}; a list of objects, "
-            "one a row, or a list of cells for each column is needed."
+            f"{source} is one object of {counted(len(values), 'key')}; write a list of objects, "
+            "one per row, or a list of cells per column."
         )
-    if not any(isinstance(value, list) for value in many) and _are_rows(found):
-        return _of_keyed(source, found)
+    if not any(isinstance(part, list) for part in parts) and _are_rows(values):
+        return _from_keyed_rows(source, values)
     if any(column.keys() != cells[0].keys() for column in cells):
         raise FileError(f"{source} has columns of different lengths.")
     rows = list(cells[0])
-    if len(found) == len(rows) > 1 and isinstance(many[0], dict) and not usual_roles(found):
+    if len(values) == len(rows) > 1 and isinstance(parts[0], dict) and not usual_roles(values):
         warn(
-            f"{source} is an object of {len(found):,} objects with {len(rows):,} keys each: the "
-            f"names {listing(list(found))} are read as columns. If they are units, write a list "
+            f"{source} is an object of {len(values):,} objects with {len(rows):,} keys each: the "
+            f"names {listing(list(values))} are read as columns. If they are units, write a list "
             "of objects, one per row.",
             SwappedColumnsWarning,
         )
     return typed_columns(
-        source, {n: [each[row] for row in rows] for n, each in zip(found, cells, strict=True)}
+        source, {n: [part[row] for row in rows] for n, part in zip(values, cells, strict=True)}
     )
 
 
-def _are_rows(found: Mapping[str, dict[str, Any]]) -> bool:
+def _are_rows(objects: Mapping[str, dict[str, Any]]) -> bool:
     """Return whether the objects in an object are rows of a table, not its columns."""
-    first = next(iter(found.values()))
-    if {*map(str, range(len(first)))} == {*first}:  # how pandas numbers rows
+    first = next(iter(objects.values()))
+    if {*map(str, range(len(first)))} == {*first}:  # row numbers of pandas
         return False
-    some = islice(found, _MOST_NAMES)  # a table has fewer columns
-    names, keys = ({*usual_roles(each)} & {"rater", "labels", "value"} for each in (some, first))
+    some = islice(objects, _MAX_NAMES)  # a table has fewer columns
+    names, keys = ({*usual_roles(x)} & {"rater", "labels", "value"} for x in (some, first))
     if names or keys:
         return bool(keys) and not names
-    return len(found) > len(first) and all(row.keys() == first.keys() for row in found.values())
+    return len(objects) > len(first) and all(row.keys() == first.keys() for row in objects.values())
 
 
-def _of_keyed(source: Source, found: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
-    """Return a row for each object, and its name in a column that is called as a unit."""
-    names = dict.fromkeys(name for row in found.values() for name in row)
-    key = "unit" if len(usual_roles(names)) < 3 else "key"  # of a rating
+def _from_keyed_rows(source: Source, rows: Mapping[str, dict[str, Any]]) -> pd.DataFrame:
+    """Return a table with one row per object.
+
+    The name of an object is the unit, or the column "key" if the objects name unit and rater.
+    """
+    names = dict.fromkeys(name for row in rows.values() for name in row)
+    key = "unit" if len(usual_roles(names)) < 3 else "key"
     if key in names:
-        raise FileError(f"{source}: its objects have the key {key!r}, as their names are called.")
-    columns = {name: [row.get(name) for row in found.values()] for name in names}
-    return typed_columns(source, {key: list(found), **columns})
+        raise FileError(
+            f"{source}: its objects have the key {key!r}, which is the column of their names; "
+            "rename it."
+        )
+    columns = {name: [row.get(name) for row in rows.values()] for name in names}
+    return typed_columns(source, {key: list(rows), **columns})
 
 
 def typed_columns(source: Source, columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    """Return columns whose whole numbers stay whole beside a missing one."""
+    """Return a table whose whole numbers are not converted to floats by missing cells."""
     for name in columns:
         check_text(name, f"{source}: the column", FileError)
     return pd.DataFrame({name: _series(as_objects(cells)) for name, cells in columns.items()})
 
 
 def _series(cells: npt.NDArray[np.object_]) -> Column:
-    """Return a column of numbers, text or objects; a whole number is rounded to no float."""
-    written = pd.Series(cells, dtype=object)
-    if written.isna().any():
-        return written
+    """Return a column of numbers, text or objects, without rounding whole numbers to floats."""
+    objects = pd.Series(cells, dtype=object)
+    if objects.isna().any():
+        return objects
     try:
         return inferred(cells)
-    except UnicodeEncodeError:  # half a character, which JSON can write, is no text to Arrow
-        return written
+    except UnicodeEncodeError:  # Arrow text cannot hold lone surrogates
+        return objects

@@ -1,4 +1,4 @@
-"""Files, patterns of files, standard input: where the bytes of a table come from."""
+"""Bytes of tables: files, patterns of files and standard input."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from setagree.errors import (
 from setagree.study.reading import check_encoding
 
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
-"""A file, the pattern of several, or a list of both."""
+"""A file, a pattern of files, or a list of both."""
 
 _STDIN = "-"
 _IN_MEMORY = 64 * 2**20
@@ -42,25 +42,25 @@ _PIECE = 2**22
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _ZIP = b"PK\x03\x04"
 BYTE_MEMORY = 4
-"""Bytes of memory that a byte of a file needs at least, in most tables, until a study is built."""
+"""Least memory in bytes per byte of a file, in most tables, until a study is built."""
 
 SQLITE = b"SQLite format 3\0"
-"""What a database begins with."""
+"""First bytes of a database."""
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 OPEN_DOCUMENT = "content.xml"
-"""The cells of a workbook of OpenDocument (.ods) in its archive."""
+"""File of the cells in the archive of an OpenDocument workbook (.ods)."""
 _WORKBOOK = "xl/workbook.xml"
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
 
 
 class LargeError(FileError):
-    """A table needs more memory than a reader may take."""
+    """A table needs more memory than its limit."""
 
 
 @dataclass
 class Room:
-    """Memory, in bytes, that the files of one table may still take."""
+    """Remaining memory, in bytes, for the files of one table."""
 
     left: float = inf
 
@@ -69,8 +69,8 @@ class Room:
 class Source:
     """A file, or the content of standard input, with the options for reading it; see `Reading`.
 
-    `spool` is the content of standard input, whose path is ``-``; `held` is the file if it is open
-    already, so that it is not opened again.
+    `spool` is the content of standard input, whose path is ``-``; `held` is the open file, if the
+    caller has opened it.
     """
 
     path: Path
@@ -87,9 +87,9 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The ending of the name that tells the format: ``.tsv`` for ``study.TSV.gz``.
+        """Ending of the name without that of the compression: ``.tsv`` for ``study.TSV.gz``.
 
-        A zip archive whose name has no other ending has that of its only file.
+        For a zip archive without another ending, it is the ending of its only file.
         """
         name = self.path.name.lower()
         ending = next((end for end in _COMPRESSED if name.endswith(end)), "")
@@ -102,23 +102,23 @@ class Source:
 
     @property
     def n_above(self) -> int:
-        """The lines or rows above the header, which are not read."""
+        """Number of lines or rows above the header, which are not read."""
         return (self.header_row or 1) - 1
 
     @contextmanager
     def raw(self) -> Iterator[BinaryIO]:
-        """Open the bytes as they are stored."""
-        known = self.spool if self.held is None else self.held
-        if known is not None:
-            known.seek(0)
-            yield known
+        """Open the stored bytes, which may be compressed."""
+        stream = self.spool if self.held is None else self.held
+        if stream is not None:
+            stream.seek(0)
+            yield stream
             return
         with self.path.open("rb") as file:
             yield file
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Open the bytes of the table, decompressed where they are compressed."""
+        """Open the decompressed bytes of the table."""
         with self.raw() as file:
             unpacked = self._unpacked(file)
             if unpacked is None:
@@ -128,20 +128,20 @@ class Source:
             with unpacked:
                 yield unpacked
 
-    def content(self, most: int) -> bytes:
-        """Return the bytes of the table, or somewhat more than `most` of them where it has more.
+    def content(self, limit: int) -> bytes:
+        """Return the bytes of the table, or slightly more than `limit` of a larger one.
 
-        They are asked for in pieces: a reader that is asked for all makes room for as many at once.
+        They are read in pieces, because a single read would allocate memory for the limit.
         """
         size, blocks = 0, []
         with self.open() as stream:
-            while size <= most and (block := stream.read(_PIECE)):
+            while size <= limit and (block := stream.read(_PIECE)):
                 blocks.append(block)
                 size += len(block)
         return b"".join(blocks)
 
     def decoded(self, content: bytes) -> str:
-        """Return the text that bytes of the table spell."""
+        """Return bytes of the table as text."""
         try:
             return content.decode(self.encoding)
         except UnicodeDecodeError as error:
@@ -152,7 +152,7 @@ class Source:
     def undecodable(
         self, error: UnicodeDecodeError, start: int, line: int, *, utf16: bool
     ) -> FileError:
-        """Return the error of a byte in a line; the piece that was decoded begins at `start`."""
+        """Return the error for a byte in a line; the decoded piece begins at offset `start`."""
         other = option("encoding", "utf-16" if utf16 else "cp1252") + " or 'latin-1'" * (not utf16)
         return FileError(
             f"{self} is not {self.encoding_name}: byte 0x{error.object[error.start]:02x} at offset "
@@ -161,16 +161,16 @@ class Source:
 
     @property
     def encoding_name(self) -> str:
-        """The encoding as people call it."""
+        """Usual name of the encoding."""
         return "UTF-8" if self.encoding == "utf-8-sig" else self.encoding
 
     def n_stored(self) -> int:
-        """Return how many bytes are stored, compressed or not."""
+        """Return the number of stored bytes, before decompression."""
         with self.raw() as file:
             return file.seek(0, os.SEEK_END)
 
     def _unpacked(self, file: BinaryIO) -> BinaryIO | None:
-        """Return the decompressed stream of a file, or None where it is not compressed."""
+        """Return the decompressed stream of a file, or None if it is not compressed."""
         start = file.read(10)
         file.seek(0)
         if start.startswith(_ZIP):
@@ -182,13 +182,13 @@ class Source:
                 raise missing_package(
                     f"{self}, compressed with zstd,", "pyarrow", "files"
                 ) from None
-            kept = pa.PythonFile(_Kept(file), "r")
-            return cast("BinaryIO", pa.CompressedInputStream(kept, "zstd"))
+            stream = pa.PythonFile(_UnclosedFile(file), "r")
+            return cast("BinaryIO", pa.CompressedInputStream(stream, "zstd"))
         is_bzip2 = start[:3] == b"BZh" and start[4:] == b"1AY&SY"
         if start.startswith(b"\x1f\x8b"):
             return cast("BinaryIO", gzip.GzipFile(fileobj=file, mode="rb"))
         if start.startswith(b"\xfd7zXZ\0"):
-            import lzma  # which not every Python has
+            import lzma  # absent in some builds of Python
 
             return cast("BinaryIO", lzma.LZMAFile(file))
         return cast("BinaryIO", bz2.BZ2File(file)) if is_bzip2 else None
@@ -207,13 +207,13 @@ class Source:
         archive = zipfile.ZipFile(file)
         names = _members(archive)
         if len(names) != 1:
-            held = f"{counted(len(names), 'file')}{f' ({listing(names)})' if names else ''}"
-            raise FileError(f"{self} is a zip archive of {held}; one alone can be read from it.")
+            files = f"{counted(len(names), 'file')}{f' ({listing(names)})' if names else ''}"
+            raise FileError(f"{self} is a zip archive of {files}; it must have exactly one file.")
         return cast("BinaryIO", archive.open(names[0]))
 
 
-class _Kept:
-    """A file that stays open when whoever reads it closes it."""
+class _UnclosedFile:
+    """A file that its reader cannot close."""
 
     closed = False
 
@@ -221,33 +221,33 @@ class _Kept:
         self.read = file.read
 
     def close(self) -> None:
-        """Do nothing: the file belongs to whoever opened it."""
+        """Do nothing, because the caller closes the file."""
 
 
 @contextmanager
-def find_sources(path: Paths, encoding: str, **given: Any) -> Iterator[list[Source]]:
-    """Give standard input for ``-``, the file of that name, or the files of patterns.
+def find_sources(path: Paths, encoding: str, **attributes: Any) -> Iterator[list[Source]]:
+    """Yield standard input for ``-``, otherwise the files of names and patterns.
 
-    `given` are further attributes of each `Source`.
+    `attributes` are further attributes of each `Source`.
     """
     check_encoding(encoding)
     encoding = with_mark(encoding)
     if not is_stdin(path):
-        yield [Source(each, encoding, **given) for each in matching(path)]
+        yield [Source(file, encoding, **attributes) for file in matching(path)]
         return
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
         stream = cast("BinaryIO", spool)
         _copy_stdin(stream)
-        yield [Source(Path(_STDIN), encoding, **given, spool=stream)]
+        yield [Source(Path(_STDIN), encoding, **attributes, spool=stream)]
 
 
 def is_stdin(path: Paths) -> bool:
-    """Return whether standard input is meant."""
+    """Return whether a path is ``-``, standard input."""
     return isinstance(path, str | os.PathLike) and os.fspath(path) == _STDIN
 
 
 def _copy_stdin(spool: BinaryIO) -> None:
-    """Copy all of standard input, which may be closed, or have no end."""
+    """Copy standard input; raise `FileError` if it is closed, binary or too large."""
     if sys.stdin is None:
         raise FileError("Standard input cannot be read: it is closed.")
     try:
@@ -257,7 +257,7 @@ def _copy_stdin(spool: BinaryIO) -> None:
             if spool.tell() + len(block) > MOST_BYTES:
                 raise FileError(
                     f"standard input has more than {MOST_BYTES:,.0f} bytes, too many to read into "
-                    f"memory; write it to a file and say {option('memory_limit')}."
+                    f"memory; write it to a file and use {option('memory_limit')}."
                 )
             spool.write(block)
     except OSError as error:
@@ -265,28 +265,29 @@ def _copy_stdin(spool: BinaryIO) -> None:
 
 
 def with_mark(encoding: str) -> str:
-    """Return an encoding that allows for a byte order mark."""
+    """Return an encoding that accepts a byte order mark."""
     return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
 
 
 def check_columns(
-    one: Source, names: Iterable[object], other: Source, others: Iterable[object]
+    source: Source, names: Iterable[object], other: Source, others: Iterable[object]
 ) -> None:
-    """Raise an error for two files of one table that have different columns, in whatever order."""
+    """Raise an error if two files of one table have different columns, in any order."""
     if differing := sorted(map(str, {*names} ^ {*others})):
         raise FileError(
-            f"{one} and {other} have different columns: only one of them has {listing(differing)}."
+            f"{source} and {other} have different columns: only one of them has "
+            f"{listing(differing)}."
         )
 
 
 def _damage() -> tuple[type[Exception], ...]:
-    """Return the errors of damaged data; that of xz is known only where its reader is loaded."""
+    """Return the exceptions for damaged data, with that of xz if its reader is loaded."""
     return (*_DAMAGED, xz.LZMAError) if (xz := sys.modules.get("lzma")) else _DAMAGED
 
 
 @contextmanager
 def readable(source: Source) -> Iterator[None]:
-    """Check that a source is a regular file, and word what fails while it is read."""
+    """Check that a source is a regular file, and convert reading errors to `FileError`."""
     try:
         if source.spool is None:
             check_regular(source.path)
@@ -297,13 +298,14 @@ def readable(source: Source) -> Iterator[None]:
         raise FileError(f"{source} cannot be read: {error.strerror or error}.") from error
     except MemoryError:
         raise does_not_fit(source) from None
-    except (NotImplementedError, RuntimeError, ModuleNotFoundError) as error:  # odd, locked; no xz
+    # unknown compression, encrypted archive, no module for xz
+    except (NotImplementedError, RuntimeError, ModuleNotFoundError) as error:
         raise FileError(f"{source} cannot be unpacked: {error}.") from error
 
 
 @contextmanager
 def listable(folder: Path) -> Iterator[None]:
-    """Word what fails while the files of a folder are looked for and read."""
+    """Convert errors while the files of a folder are listed and read to `FileError`."""
     try:
         yield
     except OSError as error:
@@ -312,7 +314,7 @@ def listable(folder: Path) -> Iterator[None]:
 
 
 def memory_of_computer() -> int:
-    """Return the bytes of memory that the computer has; 16 GiB if the system does not state it."""
+    """Return the memory of the computer in bytes, or 16 GiB if it is unknown."""
     try:
         n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # Windows
@@ -330,24 +332,24 @@ def is_bounded() -> bool:
 
 
 def does_not_fit(what: object) -> FileError:
-    """Return the error of data for which the memory of the computer is too small."""
+    """Return the error for data that exceed the memory of the computer."""
     return FileError(f"{what} does not fit into the memory of this computer. {in_pieces()}")
 
 
 def in_pieces() -> str:
-    """Return the remedy for a table that does not fit into memory, as a sentence."""
+    """Return a sentence with the remedy for a table that does not fit into memory."""
     way = python_or_command("setagree.tally(path)", "'setagree score' with --memory-limit 2GB")
     return f"If it is CSV, TSV, JSON lines or Parquet, use {way}, which reads it in pieces."
 
 
 def _members(archive: zipfile.ZipFile) -> list[str]:
-    """Return the names of the files in an archive, except those that a Mac adds."""
+    """Return the names of the files in an archive, except those that macOS adds."""
     infos = [info for info in archive.infolist() if not info.is_dir()]
     return [info.filename for info in infos if not info.filename.startswith("__MACOSX/")]
 
 
 def file_names(files: Sequence[Path]) -> list[str]:
-    """Return what files are called: by name, or by path where two have one name.
+    """Return the names of files, or their paths if two names are equal.
 
     Examples
     --------
@@ -359,32 +361,32 @@ def file_names(files: Sequence[Path]) -> list[str]:
 
 
 def matching(path: Paths) -> list[Path]:
-    """Return the file of that name, or the files that match the pattern in the order of names.
+    """Return the file of a name, or the files that match a pattern, sorted by name.
 
-    A list of names and patterns gives the files of each, one after the other.
+    For a list of names and patterns, return the files of each in turn.
     """
     if not isinstance(path, str | os.PathLike):
-        for one in path:
-            check_path(one)
-            if is_stdin(one):
-                raise FileError("Standard input ('-') is read alone, not among several files.")
-        files = [file for one in path for file in matching(one)]
+        for entry in path:
+            check_path(entry)
+            if is_stdin(entry):
+                raise FileError("Standard input ('-') cannot be read together with other files.")
+        files = [file for entry in path for file in matching(entry)]
         if not files:
-            raise FileError("The list of files is empty; name one at least.")
-        if twice := next((file for k, file in enumerate(files) if file in files[:k]), None):
-            raise FileError(f"{str(twice)!r} is named twice; name each file once.")
+            raise FileError("The list of files is empty; name at least one.")
+        if repeated := next((file for k, file in enumerate(files) if file in files[:k]), None):
+            raise FileError(f"{str(repeated)!r} is named twice; name each file once.")
         return files
     name = on_this_computer(path)
     if os.path.lexists(name) or not glob.has_magic(name):
         return [Path(name)]
-    matches = map(Path, glob.glob(name, recursive=True))  # noqa: PTH207 - Path's takes no "/*"
-    if found := sorted(match for match in matches if not match.is_dir()):
-        return found
+    matches = map(Path, glob.glob(name, recursive=True))  # noqa: PTH207 - Path.glob rejects "/*"
+    if files := sorted(match for match in matches if not match.is_dir()):
+        return files
     raise FileError(f"No file matches {name!r}.{_nearby(Path(name))}")
 
 
 def n_bytes(path: Paths) -> int:
-    """Return how large files are together; 0 where there are none, or for standard input."""
+    """Return the total size of files; 0 for absent files and standard input."""
     try:
         return 0 if is_stdin(path) else sum(p.stat().st_size for p in matching(path))
     except (OSError, ValueError):
@@ -392,7 +394,7 @@ def n_bytes(path: Paths) -> int:
 
 
 def _nearby(path: Path) -> str:
-    """Return a hint for a file that is not there, from its folder's contents."""
+    """Return a hint for an absent file, from the contents of its folder."""
     try:
         with os.scandir(path.parent) as entries:
             return did_you_mean(path.name, [entry.name for entry in islice(entries, 10_000)])
@@ -401,13 +403,13 @@ def _nearby(path: Path) -> str:
 
 
 def check_regular(path: Path) -> None:
-    """Raise `FileError` unless a path is a file, which a pipe that nobody fills is not."""
+    """Raise `FileError` unless a path is a regular file."""
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, ValueError):
         raise FileError(f"There is no file {str(path)!r}.{_nearby(path)}") from None
     if stat.S_ISDIR(mode):
         pattern = str(path / "*.csv")
-        raise FileError(f"{str(path)!r} is a folder; name a file in it, or say {pattern!r}.")
+        raise FileError(f"{str(path)!r} is a folder; name a file in it, or use {pattern!r}.")
     if not stat.S_ISREG(mode):
         raise FileError(f"{str(path)!r} is a pipe or a device; write its contents to a file first.")

@@ -36,7 +36,7 @@ _JSON = {".json", ".jsonl", ".ndjson"}
 _JSON_START = re.compile(rb"(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*\"")
 _SAMPLE = 2**12
 
-# What a file may be that says so in its first bytes, and that no table is read from.
+# First bytes of other formats, which are not read.
 _OTHER_FORMATS = {
     b"\xd0\xcf\x11\xe0": "a workbook of Excel 2003 or older; save it as .xlsx",
     b"ARROW1": "an Arrow file; read it with pyarrow and pass the table",
@@ -86,22 +86,20 @@ def read_table(
     ['joy, fear', '', 'None']
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
-        raise OptionError(
-            f"{delimiter!r} cannot stand between columns; that is one character, as ','."
-        )
-    given = {"sheet": sheet, "header_row": header_row, "sql": sql}
-    with find_sources(path, encoding, **given) as sources:
+        raise OptionError(f"{option('delimiter', delimiter)} must be one character, such as ','.")
+    options = {"sheet": sheet, "header_row": header_row, "sql": sql}
+    with find_sources(path, encoding, **options) as sources:
         room = Room(most)
-        frames = [_read_one(one, delimiter, room) for one in sources]
+        frames = [_read_one(source, delimiter, room) for source in sources]
         frame = _stack(sources, frames, queued)
         if filename_column is None:
             return frame
         if filename_column in frame:
             raise OptionError(
-                f"{option('filename_column', filename_column)}: there is a column of that name "
-                "already; use another."
+                f"{option('filename_column', filename_column)}: the table has a column of that "
+                "name; use another."
             )
-        names = np.array(file_names([one.path for one in sources]))
+        names = np.array(file_names([source.path for source in sources]))
         return frame.assign(**{filename_column: np.repeat(names, [*map(len, frames)])})
 
 
@@ -125,14 +123,14 @@ def first_rows(source: Source, n: int) -> pd.DataFrame:
 
 
 def _read_database(source: Source, *, limit: int | None = None) -> pd.DataFrame:
-    """Return what a query gives of a database, whose reader is loaded when one is read."""
+    """Return the result of a query; `sqlite3` is imported only here."""
     from setagree.files.sqlite import read_sqlite
 
     return read_sqlite(source, limit=limit)
 
 
 def _read_one(source: Source, delimiter: str | None, room: Room) -> pd.DataFrame:
-    # Path's method raises for a name that is too long.
+    # Path.is_dir raises an error for names that are too long.
     is_folder = source.spool is None and os.path.isdir(source.path)  # noqa: PTH112
     if is_folder and is_dataset(source.path):
         _check_options(source, "sheet", "header_row", "sql")
@@ -167,8 +165,8 @@ def _check_options(source: Source, *names: str) -> None:
     whose = {"sheet": "Excel workbooks", "header_row": "CSV files and Excel workbooks"}
     whose["sql"] = "SQLite databases"
     for name in names:
-        if (given := getattr(source, name)) is not None:
-            raise OptionError(f"{option(name, given)} is for {whose[name]}; {source} is not one.")
+        if (value := getattr(source, name)) is not None:
+            raise OptionError(f"{option(name, value)} is for {whose[name]}; {source} is not one.")
 
 
 def _stack(
@@ -176,7 +174,7 @@ def _stack(
 ) -> pd.DataFrame:
     """Return the rows of all files, which must have the same columns except for `queued`."""
     if queued is not None and any(queued in frame for frame in frames):
-        frames = [one if queued in one else one.assign(**{queued: None}) for one in frames]
+        frames = [f if queued in f else f.assign(**{queued: None}) for f in frames]
     for source, frame in zip(sources, frames, strict=True):
         check_columns(source, frame, sources[0], frames[0])
     if len(frames) == 1:
@@ -188,13 +186,13 @@ def _stack(
             text, numbers = (sources[kinds.index(kind)] for kind in ("text", "numbers"))
             raise FileError(
                 f"column {name!r} is text in {text} and numbers in {numbers}, where 1 and '1' "
-                "would be two things; save both in one format."
+                "would differ; save both in one format."
             )
     return pd.DataFrame({name: stacked(parts) for name, parts in columns.items()})
 
 
 def _kind(column: Column) -> str | None:
-    """Return whether the cells are text, as in every CSV, or numbers, or None for what is mixed."""
+    """Return "text" (as in every CSV file), "numbers", or None for mixed cells."""
     if pd.api.types.is_numeric_dtype(column.dtype):
         return "numbers"
     if not pd.api.types.is_object_dtype(column.dtype):

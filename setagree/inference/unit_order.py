@@ -119,7 +119,7 @@ def check_weighted(agreement: Agreement, what: str) -> None:
         both = agreement.inference.method == "score"
         takes = "t and the score interval" if both else "t interval"
         raise OptionError(
-            f"{what} is not defined for {sample.said}, which the {takes} of the agreement "
+            f"{what} is not defined for {sample.description}, which the {takes} of the agreement "
             f"{'take' if both else 'takes'} into account."
         )
 

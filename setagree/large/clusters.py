@@ -217,7 +217,7 @@ def reduce_dask(
     from dask.delayed import delayed
 
     where = reading.condition
-    asked = [] if where is None else where.found_in(list(frame.columns))
+    asked = [] if where is None else where.columns_in(list(frame.columns))
     names = [*columns.values(), *asked]
     before = _source(frame, frame.expr)  # if the last step made text of objects
     frame = (frame if before is None else before)[list(dict.fromkeys(names))]

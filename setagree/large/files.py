@@ -142,7 +142,7 @@ def _copy_text(copy: Copy, kind: TextKind, columns: Mapping[str, str], stopped: 
                 break
             _write(writer, cells, copy)
     if copy.where is not None:
-        copy.where.found_in(list(copy.names))
+        copy.where.columns_in(list(copy.names))
     return copy
 
 
@@ -198,7 +198,7 @@ def _delimited(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
         if missing := [name for name in columns.values() if name not in copy.names]:
             raise FileError(f"{copy.source} has no column {missing[0]!r}.")
         if (where := copy.where) is not None:
-            cells = [piece[name] for name in where.found_in(list(piece))]
+            cells = [piece[name] for name in where.columns_in(list(piece))]
             piece = piece[copy.matching(where, cells)]
         yield {role: piece[name] for role, name in columns.items()}
     copy.names = {name: None for name in copy.names if name not in (blank or set())}
@@ -306,7 +306,7 @@ class Files:
         """
         if self.kind == "parquet":
             if where is not None:
-                found = where.found_in(self.names)
+                found = where.columns_in(self.names)
                 columns = {**columns, **dict(zip(condition_columns(where), found, strict=True))}
             self._check_names(columns)
             self._check_types(columns)

@@ -27,8 +27,8 @@ from setagree.study.row_filter import (
     Counts,
     Key,
     Where,
+    example_cells,
     kept_rows,
-    some_held,
 )
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def find_matching(
     n, *each = (int(totals[name][0] or 0) for name in ("n", *verdicts))
     counts = Counts(n, each[0], each[1], tuple(each[2:]))
     if n and not counts.n_kept and len(columns) == 1:
-        counts = replace(counts, held=_held(frame, engine, columns[0], cells[0]))
+        counts = replace(counts, examples=_held(frame, engine, columns[0], cells[0]))
     counts.check(where)
     return replace(found, counts=counts)
 
@@ -186,9 +186,9 @@ def _held(frame: nw.LazyFrame[Any], engine: Engine, column: str, cells: Any) -> 
 
     if cells is not None:
         found = nw.from_native(cells)
-        return some_held(as_pandas(found, [found.columns[0]])[found.columns[0]])
+        return example_cells(as_pandas(found, [found.columns[0]])[found.columns[0]])
     some = frame.select(column).filter(~nw.col(column).is_null())
-    return some_held(fetch(some.head(1000), engine)[column].to_list())
+    return example_cells(fetch(some.head(1000), engine)[column].to_list())
 
 
 def kept_lazy(
@@ -204,7 +204,7 @@ def kept_where(frame: Any, where: Where) -> Any:
     """Return the rows of a table in memory or a lazy one that match; warn how many do not."""
     if (engine := find_engine(frame)) is None:
         return kept_rows(frame, where)
-    return kept_lazy(frame, engine, where, where.found_in(column_names(frame)))
+    return kept_lazy(frame, engine, where, where.columns_in(column_names(frame)))
 
 
 def kept_part(

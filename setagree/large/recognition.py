@@ -246,7 +246,7 @@ def _asked_columns(file: Path, name: str, where: Where, reading: Reading) -> lis
     if source is not None:
         frame[source] = name
     try:
-        return [frame[column] for column in where.found_in(list(frame))]
+        return [frame[column] for column in where.columns_in(list(frame))]
     except DataError as error:
         raise DataError(f"{shown(file)}: {error}") from error
 

@@ -199,7 +199,7 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
     _warn_marks(frame, engine, reading)
     columns = _roles(reading)
     where = reading.condition
-    asked = [] if where is None else where.found_in(column_names(frame))
+    asked = [] if where is None else where.columns_in(column_names(frame))
     if engine.name == "DuckDB":
         picked = {*columns.values(), *asked}
         frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))

@@ -241,7 +241,7 @@ def _completed(f: Findings, topic: Topic, section: Section) -> Section:
         if topic.unweighted and section.table:
             added = f"{topic.unweighted} {UNWEIGHTED}"
     elif drawn is not None and topic.one_by_one:
-        added = f"{topic.one_by_one} ignore {drawn.said} {ONE_BY_ONE}"
+        added = f"{topic.one_by_one} ignore {drawn.description} {ONE_BY_ONE}"
     if lead is None:
         lead = topic.summary(f, f.result(topic.id)) if topic.summary else ()
     meanings, lows = [], []

@@ -175,7 +175,9 @@ class Scorer:
             return
         sampling = None if self.annotations is None else self.annotations.sampling
         if sampling is not None and (sampling.is_weighted or self.has_sizes):
-            raise OptionError(f"{name} is not defined for {sampling.said}; krippendorff_alpha is.")
+            raise OptionError(
+                f"{name} is not defined for {sampling.description}; krippendorff_alpha is."
+            )
         if tally.kind != "labels":
             raise DataError(
                 f"{name} redraws labels; these values are scalars, use krippendorff_alpha."

@@ -1,4 +1,4 @@
-"""The coded data: who gave which answer to which unit."""
+"""Coded annotations: units, raters and their answers."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ from setagree.wording.label_sets import Label, display_labels, sorted_labels
 from setagree.wording.tables import html_table
 
 _FIRST = 10
-"""Units, raters and answers of one that a notebook shows."""
+"""Largest number of units and of raters that a notebook shows."""
 
 DENSE_LIMIT = 100_000_000
-"""Cells beyond which a dense table is refused."""
+"""Largest number of cells of a dense table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,33 +130,33 @@ class Annotations(ReadOnlyArrays):
 
     @property
     def n_units(self) -> int:
-        """How many units have an annotation."""
+        """Number of units with an annotation."""
         return len(self.units)
 
     @property
     def n_raters(self) -> int:
-        """How many raters gave an annotation."""
+        """Number of raters with an annotation."""
         return len(self.raters)
 
     @property
     def n_ratings(self) -> int:
-        """How many annotations there are."""
+        """Number of annotations."""
         return len(self.value_codes)
 
     @property
     def n_values(self) -> int:
-        """How many distinct answers there are."""
+        """Number of distinct answers."""
         return len(self.values)
 
     @property
     def silent_raters(self) -> Mapping[Any, int]:
-        """The raters without any annotation, who are not counted, and their missing cells."""
+        """Number of missing cells of each rater without annotations, who is not in `raters`."""
         rated = {*self.raters.tolist()}
         return {who: n for who, n in self.missing_by_rater.items() if who not in rated}
 
     @cached_property
     def labels(self) -> tuple[Label, ...]:
-        """The labels in use, sorted; empty where the values are scalars."""
+        """The labels in use, sorted; empty if the values are scalars."""
         return tuple(sorted_labels(used_labels(self.values))) if self.kind == "labels" else ()
 
     def __repr__(self) -> str:
@@ -275,15 +275,15 @@ class Annotations(ReadOnlyArrays):
 
     @classmethod
     def _coded(cls, data: Frame, reading: Reading) -> Annotations:
-        """Return the annotations of the rows of a long table that count."""
+        """Return the annotations of a prepared long table."""
         role: Role = "labels" if reading.value is None else "value"
         answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
         named: list[tuple[Role, Any]] = [("unit", reading.unit), ("rater", reading.rater)]
         check_roles([*named, *((role, name) for name in answers)])
         data = data if reading.order_by is None else in_order(data, reading)
         if reading.degree is not None:
-            as_read = replace(reading, na_values=None)  # which was said of the rows
-            study = replace(assemble(cls, from_degrees(data, reading), as_read), reading=reading)
+            plain = replace(reading, na_values=None)  # from_degrees applies na_values to rows
+            study = replace(assemble(cls, from_degrees(data, reading), plain), reading=reading)
         else:
             long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
             long = long_of(data, reading.unit, reading.rater, reading.answer)
@@ -320,7 +320,7 @@ class Annotations(ReadOnlyArrays):
             The column that identifies the unit. Default: the index; a frame without one numbers
             its rows.
         raters : sequence of str, optional
-            The columns of the raters. Default: all columns but `unit`.
+            The columns of the raters. Default: all columns except `unit`.
         kind, label_sep, blank, case, codebook, na_values, empty, duplicates
             The answers; see `Reading`. Default: label sets, separated by commas.
 
@@ -378,8 +378,8 @@ class Annotations(ReadOnlyArrays):
         named = (labels, units, raters, mask)
         if not isinstance(indicators, pd.DataFrame):
             long = layouts.from_cube(indicators, *named)
-        elif any(given is not None for given in named):
-            raise OptionError("a frame names its labels, units and raters; drop those options.")
+        elif any(names is not None for names in named):
+            raise OptionError("a frame names its labels, units and raters; omit those options.")
         else:
             long = layouts.from_flag_frame(indicators)
         return replace(assemble(cls, long, Reading(blank="missing")), reading=None)
@@ -434,14 +434,14 @@ class Annotations(ReadOnlyArrays):
         Parameters
         ----------
         table : DataFrame of whole counts
-            Row k, column l: how many units the first rater gave k and the second l. The axes are
-            aligned by what their labels mean, not by position; they need not list the same values.
+            Entry (k, l): number of units to which the first rater gave k and the second l. The axes
+            are aligned by value, not by position, and may list different values.
         kind : {"labels", "number", "category", "value"}
-            What the axes name, as in `from_wide`.
+            The type of the values on the axes, as in `from_wide`.
         raters : pair
             Names of the two raters.
         label_sep, case
-            How the label sets on the axes are read; a blank name is the empty set.
+            Syntax of the label sets on the axes; a blank name is the empty set.
 
         Examples
         --------
@@ -452,8 +452,9 @@ class Annotations(ReadOnlyArrays):
         """
         check_choice("kind", kind, ANSWER_KINDS)
         blank: Blank = "empty" if kind == "labels" else "error"
-        how = Reading(kind=kind, label_sep=label_sep, blank=blank, case=case)
-        return replace(assemble(cls, layouts.from_contingency(table, raters), how), reading=None)
+        reading = Reading(kind=kind, label_sep=label_sep, blank=blank, case=case)
+        long = layouts.from_contingency(table, raters)
+        return replace(assemble(cls, long, reading), reading=None)
 
     from_spans = classmethod(from_spans)
     with_units, sampled = attributes.with_units, attributes.sampled
@@ -481,7 +482,7 @@ class Annotations(ReadOnlyArrays):
         )
 
     def to_triples(self) -> list[tuple[Any, Any, Value]]:
-        """Return one (rater, unit, answer) for each annotation, NLTK's order.
+        """Return one (rater, unit, answer) triple per annotation, NLTK's order.
 
         Examples
         --------
@@ -496,7 +497,10 @@ class Annotations(ReadOnlyArrays):
     def to_wide(self) -> pd.DataFrame:
         """Return one row per unit and one column per rater, with None for missing ratings.
 
-        A table of more than 100 million cells is refused (`DataError`).
+        Raises
+        ------
+        DataError
+            The table would have more than 100 million cells.
         """
         shape = (len(self.units), len(self.raters))
         _check_large(*shape)
@@ -509,10 +513,10 @@ class Annotations(ReadOnlyArrays):
         return frame
 
     def to_indicators(self) -> pd.DataFrame:
-        """Return flags: one row per annotation (index: unit, rater), one column per label.
+        """Return flags with one row per annotation (index: unit, rater) and one column per label.
 
-        The columns are sorted, as scikit-learn's ``MultiLabelBinarizer`` has them; a row without a
-        True is the empty set, a missing annotation has no row.
+        The columns are sorted as in scikit-learn's ``MultiLabelBinarizer``. A row without a True is
+        the empty set; a missing annotation has no row.
 
         Raises
         ------
@@ -532,16 +536,16 @@ class Annotations(ReadOnlyArrays):
         return pd.DataFrame(flags[self.value_codes], index=index, columns=list(self.labels))
 
     def summary(self) -> pd.Series[Any]:
-        """Return what was counted: units, raters, ratings, values, missing and empty answers.
+        """Return the numbers of units, raters, ratings, values, and missing and empty answers.
 
-        ``share_unanimous`` is the share of the units with at least two ratings in which all answers
-        are the same, NaN if there are none.
+        ``share_unanimous`` is the share of pairable units whose answers are all equal, NaN without
+        pairable units.
         """
         n_units, n_ratings = len(self.units), len(self.value_codes)
         ratings_of_unit = np.bincount(self.unit_codes, minlength=n_units)
-        one_answer = np.full(n_units, -1)
-        one_answer[self.unit_codes] = self.value_codes
-        others = self.value_codes != one_answer[self.unit_codes]
+        last_answer = np.full(n_units, -1)
+        last_answer[self.unit_codes] = self.value_codes
+        others = self.value_codes != last_answer[self.unit_codes]
         differ = np.bincount(self.unit_codes[others], minlength=n_units) > 0
         paired = ratings_of_unit >= 2
         counts: dict[str, Any] = {
@@ -564,29 +568,27 @@ class Annotations(ReadOnlyArrays):
         return pd.Series(counts, dtype=object)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the answers to the first units, one column per rater."""
+        """Return an HTML table of the answers to the first units, with one column per rater."""
         part = self.take(self.unit_codes < _FIRST)
         part = part.take(part.rater_codes < _FIRST)
-        wide = part.to_wide().map(
-            lambda one: display_labels(one) if isinstance(one, frozenset) else one
-        )
-        shown = f" Shown: {counted(len(part.units), 'unit')}, {counted(len(part.raters), 'rater')}."
-        said = (
-            f"{repr(self)[1:-1]}.{'' if len(part.value_codes) == len(self.value_codes) else shown}"
-        )
-        return f"<p>{html.escape(said)}</p>{html_table(wide.reset_index(allow_duplicates=True))}"
+        wide = part.to_wide().map(lambda x: display_labels(x) if isinstance(x, frozenset) else x)
+        text = f"{repr(self)[1:-1]}."
+        if len(part.value_codes) < len(self.value_codes):
+            n_units, n_raters = counted(len(part.units), "unit"), counted(len(part.raters), "rater")
+            text += f" Shown: {n_units}, {n_raters}."
+        return f"<p>{html.escape(text)}</p>{html_table(wide.reset_index(allow_duplicates=True))}"
 
     def take(self, rows: npt.NDArray[Any]) -> Annotations:
-        """Return some of the annotations: those at a mask, or at positions.
+        """Return the annotations at a mask or at positions.
 
-        Units and raters without any are omitted, with their statuses. All K values stay listed,
-        so that codes mean the same in the part and in the whole.
+        Units and raters without annotations are omitted, with their statuses. All K values remain
+        listed, so that the value codes do not change.
         """
         units, unit_codes = in_use(self.units, self.unit_codes[rows])
         raters, rater_codes = in_use(self.raters, self.rater_codes[rows])
-        if (left := self.unobserved) is not None:
-            here = left["unit"].isin({*units}) & left["rater"].isin({*raters})
-            left = left[here].reset_index(drop=True)
+        if (unobserved := self.unobserved) is not None:
+            rows_kept = unobserved["unit"].isin({*units}) & unobserved["rater"].isin({*raters})
+            unobserved = unobserved[rows_kept].reset_index(drop=True)
         missing = self.missing_by_rater
         if missing:
             rated = {*raters.tolist()}
@@ -600,7 +602,7 @@ class Annotations(ReadOnlyArrays):
             value_codes=self.value_codes[rows],
             unanswered=as_objects([]),
             missing_by_rater=missing,
-            unobserved=left,
+            unobserved=unobserved,
             repeats=None,
             with_queued=None,
         )
@@ -611,7 +613,7 @@ class Annotations(ReadOnlyArrays):
         return replace(self, values=tuple(self.values[k] for k in used), value_codes=codes)
 
     def with_answers(self, rewrite: Callable[[Any], Value]) -> Annotations:
-        """Return the study with its distinct answers rewritten; those that become equal are one."""
+        """Return the study with rewritten answers; answers that become equal are merged."""
         codes: dict[Value, int] = {}
         moved = np.array([codes.setdefault(rewrite(v), len(codes)) for v in self.values])
         order = tuple(dict.fromkeys(map(rewrite, self.order)))
@@ -645,22 +647,22 @@ class Annotations(ReadOnlyArrays):
                 raise DataError(f"rater {rater!r} gave no answer in this study.{hint}")
         kept = ~np.isin(self.rater_codes, [place[rater] for rater in names if rater in place])
         if not kept.any():
-            raise DataError("every rater is named, so that nobody is left.")
+            raise DataError("every rater is named; no rater remains.")
         missing = {who: n for who, n in self.missing_by_rater.items() if who not in names}
         n_missing = self.n_missing - sum(self.missing_by_rater.values()) + sum(missing.values())
         part = self.take(kept).with_used_values()
         rated = np.isin(np.arange(self.n_units), self.unit_codes[kept])
         unanswered = np.concatenate([self.units[~rated], self.unanswered])
         part = replace(part, n_missing=n_missing, missing_by_rater=missing, unanswered=unanswered)
-        if (left := self.unobserved) is not None:
-            left = left[~left["rater"].isin(names)].reset_index(drop=True)
-            part = replace(part, unobserved=left)
+        if (unobserved := self.unobserved) is not None:
+            others = unobserved[~unobserved["rater"].isin(names)].reset_index(drop=True)
+            part = replace(part, unobserved=others)
         more = None if self.with_queued is None else self.with_queued.exclude_raters(raters)
         return replace(part, with_queued=more, repeats=_without(self.repeats, names))
 
 
 def _without(repeats: Annotations | None, names: Sequence[object]) -> Annotations | None:
-    """Return what was annotated again by others than those named, or None if nothing was."""
+    """Return the repeats of other raters than those named, or None without such repeats."""
     if repeats is None:
         return None
     others = np.array([rater not in names for _, rater in repeats.units])

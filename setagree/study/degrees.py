@@ -1,4 +1,4 @@
-"""A long table with a degree for each label: several rows of a unit and a rater are one answer."""
+"""Long tables with one row per label and its degree: the rows of a rating are one answer."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from setagree.wording.label_sets import LARGEST_DEGREE, Degrees
 _BELOW = "counted from 1 below the header"
 
 _PERCENT = 10.0
-"""What the degrees of a rater must reach not to be on the scale of one who stays within 1."""
+"""Least largest degree of a rater on another scale than that of raters with degrees up to 1."""
 
 _ENOUGH = 3
-"""Labels with a degree that tell on which scale a rater gave them."""
+"""Least number of positive degrees that determine the scale of a rater."""
 
 
 def from_degrees(data: Frame, reading: Reading) -> LongColumns:
@@ -42,8 +42,8 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
     Raises
     ------
     DataError
-        A label has no degree, or one that is negative or no number; a rating names a label twice,
-        or has a row without a label beside others.
+        A label has no degree, or a degree that is negative or not a number; a rating has a label
+        twice, or a row without a label next to others.
 
     Examples
     --------
@@ -56,9 +56,9 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
     frame = as_pandas(data, (reading.unit, reading.rater, reading.answer, name))
     long = from_long(frame, reading.unit, reading.rater, reading.answer)
     if not len(frame):
-        return long  # which is refused where it is assembled
+        return long  # assemble() raises the error for an empty table
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SetagreeWarning)  # all said when the ratings are coded
+        warnings.simplefilter("ignore", SetagreeWarning)  # assemble() repeats all warnings
         of_units, (of_raters, names) = code_ids(long.unit, "unit")[0], code_ids(long.rater, "rater")
     units, raters = (codes.astype(np.int64) for codes in (of_units, of_raters))
     numbers = row_numbers(frame)
@@ -67,8 +67,8 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
         return f"Row {numbers[row]}"
 
     coded = code_answers(long.answer, reading, is_long=True, place=place)
-    labels = _one_each(coded, numbers)
-    degrees = _read(pick_column(frame, name), labels, numbers)
+    labels = _row_labels(coded, numbers)
+    degrees = _read_degrees(pick_column(frame, name), labels, numbers)
     _warn_scales(raters, names, degrees)
     ratings, _ = pd.factorize(units * (raters.max() + 1) + raters)
     first = np.flatnonzero(np.diff(np.maximum.accumulate(ratings), prepend=-1))
@@ -78,29 +78,29 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
         if label is not None:
             answers[rating][label] = degree
     missing = (coded.codes == MISSING)[first].tolist()
-    values = [None if gone else Degrees(one) for one, gone in zip(answers, missing, strict=True)]
+    values = [None if m else Degrees(answer) for answer, m in zip(answers, missing, strict=True)]
     answer = pd.Series(as_objects(values), name=long.answer.name)
     return LongColumns(long.unit.iloc[first], long.rater.iloc[first], answer)
 
 
 def warn_degrees(values: Iterable[Value], what: str) -> None:
-    """Warn where a result looks at labels alone and some of these have a degree other than 1."""
-    if any(isinstance(one, Degrees) and not one.is_plain for one in values):
+    """Warn if a result uses only the labels although some have a degree other than 1."""
+    if any(isinstance(value, Degrees) and not value.is_plain for value in values):
         warn(
-            f"{what} looks at which labels were given, with any degree above 0; how large the "
-            "degrees are does not count.",
+            f"{what} uses only which labels were given, with any degree above 0; the size of the "
+            "degrees is ignored.",
             DegreesWarning,
         )
 
 
 def _warn_scales(raters: Codes, names: Any, degrees: npt.NDArray[np.float64]) -> None:
-    """Warn where some raters give degrees of 1 at most and others give ten times as much."""
+    """Warn if some raters give degrees of at most 1 and others ten times as much."""
     largest = np.zeros(len(names))
     np.maximum.at(largest, raters, degrees)
-    known = np.bincount(raters[degrees > 0], minlength=len(names)) >= _ENOUGH
-    small, large = known & (largest <= 1), largest >= _PERCENT
+    has_enough = np.bincount(raters[degrees > 0], minlength=len(names)) >= _ENOUGH
+    small, large = has_enough & (largest <= 1), largest >= _PERCENT
     if small.any() and large.any():
-        some, others = ([names[k] for k in np.flatnonzero(each)] for each in (small, large))
+        some, others = ([names[k] for k in np.flatnonzero(mask)] for mask in (small, large))
         warn(
             f"No degree of {counted(len(some), 'rater')} ({listing(some)}) is above 1, and those "
             f"of {listing(others)} reach {largest.max():g}: if some are percentages or counts, "
@@ -109,51 +109,51 @@ def _warn_scales(raters: Codes, names: Any, degrees: npt.NDArray[np.float64]) ->
         )
 
 
-def _one_each(coded: Answers, numbers: Codes) -> npt.NDArray[np.object_]:
+def _row_labels(coded: Answers, numbers: Codes) -> npt.NDArray[np.object_]:
     """Return the label of each row, or None if it has none."""
     several = [k for k, value in enumerate(coded.values) if len(value) > 1]
     if several and (rows := np.flatnonzero(np.isin(coded.codes, several))).size:
-        held = sorted(map(str, coded.values[coded.codes[rows[0]]]))
+        labels = sorted(map(str, coded.values[coded.codes[rows[0]]]))
         raise DataError(
-            f"Row {numbers[rows[0]]} holds {len(held)} labels ({', '.join(held)}); with "
-            f"{option('degree')} each row has one label and its degree. A label that holds the "
-            f"separator stands in double quotes; another one is said with {option('label_sep')}."
+            f"Row {numbers[rows[0]]} has {len(labels)} labels ({', '.join(labels)}); with "
+            f"{option('degree')} each row has one label and its degree. Write a label with the "
+            f"separator in double quotes, or set another separator with {option('label_sep')}."
         )
-    labels = [next(iter(value), None) for value in coded.values]
-    return as_objects([*labels, None])[coded.codes]  # a missing row (code -1) picks the last
+    label_of = [next(iter(value), None) for value in coded.values]
+    return as_objects([*label_of, None])[coded.codes]  # a missing row (code -1) picks the last
 
 
-def _read(
+def _read_degrees(
     column: Column, labels: npt.NDArray[np.object_], numbers: Codes
 ) -> npt.NDArray[np.float64]:
-    """Return the degrees; refuse a label without one, and a degree without a label."""
+    """Return the degrees; raise an error for labels without degrees and degrees without labels."""
     codes, cells = pd.factorize(as_objects(column))
-    blank = np.array([isinstance(one, str) and not one.strip() for one in cells] + [True])
-    known, has_label = ~blank[codes], labels != None  # noqa: E711 - elementwise
-    if (without := np.flatnonzero(has_label & ~known)).size:
+    blank = np.array([isinstance(cell, str) and not cell.strip() for cell in cells] + [True])
+    present, has_label = ~blank[codes], labels != None  # noqa: E711 - elementwise
+    if (without := np.flatnonzero(has_label & ~present)).size:
         raise DataError(
             f"{counted(without.size, 'row')} with a label and no degree in column {column.name!r} "
-            f"(first: row {numbers[without[0]]}, {_BELOW}); write 0 where the label is not given."
+            f"(first: row {numbers[without[0]]}, {_BELOW}); write 0 if the label was not given."
         )
-    found = [_degree(one) for one in cells]
-    for code, degree in enumerate(found):
+    parsed = [_degree(cell) for cell in cells]
+    for code, degree in enumerate(parsed):
         if degree is None and not blank[code]:
             row = int(np.flatnonzero(codes == code)[0])
             raise DataError(
                 f"Row {numbers[row]}, {_BELOW}: {shorten(cells[code])} in column {column.name!r} "
-                f"is no degree, which is a number from 0 to {LARGEST_DEGREE:g}."
+                f"must be a degree, a number from 0 to {LARGEST_DEGREE:g}."
             )
-    degrees = np.array([0.0 if one is None else one for one in found] + [0.0])[codes]
+    degrees = np.array([0.0 if degree is None else degree for degree in parsed] + [0.0])[codes]
     if (nameless := np.flatnonzero(~has_label & (degrees > 0))).size:
         raise DataError(
             f"{counted(nameless.size, 'row')} with a degree and no label (first: row "
-            f"{numbers[nameless[0]]}, {_BELOW}); name the label or drop the row."
+            f"{numbers[nameless[0]]}, {_BELOW}); name the label or remove the row."
         )
     return degrees
 
 
 def _degree(cell: object) -> float | None:
-    """Return the degree that a cell is or spells, or None if it is none."""
+    """Return the degree that a cell is or spells, or None if it is not a degree."""
     degree = as_float(cell.item() if isinstance(cell, np.generic) else cell)
     return degree if degree is not None and 0 <= degree <= LARGEST_DEGREE else None
 
@@ -167,15 +167,15 @@ def _check_rows(
         pd.DataFrame({"rating": ratings, "label": label_codes}).duplicated(keep=False)
     )
     alone = np.bincount(ratings)[ratings] == 1
-    beside = np.flatnonzero((label_codes == MISSING) & ~alone)
-    for rows, what in ((beside, "has a row without a label beside others"), (twice, "")):
+    blank = np.flatnonzero((label_codes == MISSING) & ~alone)
+    for rows, problem in ((blank, "has a row without a label next to others"), (twice, "")):
         if rows.size:
             same = (ratings == ratings[rows[0]]) & (label_codes == label_codes[rows[0]])
-            found = numbers[same].tolist()
-            where = f"row {found[0]}" if len(found) == 1 else f"rows {found[0]} and {found[1]}"
+            listed = numbers[same].tolist()
+            where = f"row {listed[0]}" if len(listed) == 1 else f"rows {listed[0]} and {listed[1]}"
             unit, rater = (shorten(as_objects(ids.iloc[[rows[0]]])[0]) for ids in long[:2])
-            said = what or f"names label {shorten(labels[rows[0]])} {len(found)} times"
+            verb = problem or f"has label {shorten(labels[rows[0]])} {len(listed)} times"
             raise DataError(
-                f"Unit {unit}, rater {rater} {said} ({where}, {_BELOW}); with {option('degree')} "
-                "a rating has one row for each label, or a single row without any."
+                f"Unit {unit}, rater {rater} {verb} ({where}, {_BELOW}); with {option('degree')} "
+                "a rating has one row per label, or a single row without a label."
             )

@@ -1,4 +1,4 @@
-"""Tables of other libraries as pandas columns; text and lists stay in Arrow where it is there."""
+"""Conversion of tables of other libraries to pandas, with text and lists in Arrow if installed."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
 
 Frame: TypeAlias = "pd.DataFrame | IntoFrame"
-"""A table of pandas, or of any library that narwhals knows."""
+"""A table of pandas, or of any library that narwhals supports."""
 
 
 def open_frame(data: object, *, also: str = "") -> Any:
-    """Return a pandas frame as it is, a table of another library wrapped by narwhals.
+    """Return a pandas frame unchanged, and a table of another library wrapped by narwhals.
 
-    `also` words what else the caller takes, for the error.
+    `also` describes other accepted types, for the error.
     """
     if isinstance(data, pd.DataFrame):
         return data
     try:
         streams = hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
-    except Exception as error:  # a relation of DuckDB looks for its table when it is asked
+    except Exception as error:  # hasattr makes a DuckDB relation resolve its table
         raise _cannot_compute(error) from error
     try:
         import narwhals as nw
@@ -56,69 +56,67 @@ def open_frame(data: object, *, also: str = "") -> Any:
     try:
         frame: object = nw.from_native(data, pass_through=True)
     except nw.exceptions.DuplicateError as error:
-        raise DataError(f"two columns of one name: {' '.join(str(error).split())}.") from error
+        raise DataError(f"two columns have one name: {' '.join(str(error).split())}.") from error
     if isinstance(frame, nw.DataFrame | nw.LazyFrame):
         return frame
-    if streams:  # of a library that hands over Arrow data
+    if streams:  # a library with the Arrow stream interface
         return nw.from_arrow(data, backend="pyarrow")
     raise _no_table(data, also)
 
 
 def column_names(data: Frame) -> list[Any]:
-    """Return the names of the columns of a table, which is not read for that."""
+    """Return the names of the columns of a table without reading it."""
     frame = open_frame(data)
     return list(frame.columns) if isinstance(frame, pd.DataFrame) else _names(frame)
 
 
 def listed_columns(data: Frame) -> list[Any]:
-    """Return the names of the columns of a table; none of a stream, which is read only once."""
+    """Return the names of the columns of a table, or [] for a stream, which is read only once."""
     if isinstance(data, pd.DataFrame):
         return list(data.columns)
-    if callable(getattr(data, "collect_schema", None)):  # of Polars and narwhals
+    if callable(getattr(data, "collect_schema", None)):  # Polars and narwhals
         return _names(data)
-    names = getattr(data, "column_names", None)  # of Arrow
+    names = getattr(data, "column_names", None)  # Arrow
     if names is None and type(data).__name__ in {"DataFrame", "DuckDBPyRelation"}:
         names = getattr(data, "columns", None)
     return names if isinstance(names, list) else []
 
 
 def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFrame:
-    """Return a table as a pandas frame; a pandas frame itself, of others only the named columns.
+    """Return the named columns of a table (default: all) as a pandas frame.
 
-    Text, lists of text and objects stay in Arrow, so that only their distinct cells become Python
-    objects, and ordered categories stay ordered. Numbers and flags stay what they are; where some
-    are missing they become nullable, so that large whole numbers keep all their digits.
-
-    `names` are the columns that are needed; all by default.
+    A pandas frame is returned unchanged. Text, lists of text and objects remain in Arrow, so that
+    only their distinct cells become Python objects, and ordered categories remain ordered. Numbers
+    and flags with missing cells become nullable, so that large whole numbers keep all digits.
 
     Raises
     ------
     DataError
-        The object is no table, or has no such column.
+        The object is not a table, or has no such column.
     """
     frame = open_frame(data)
     if isinstance(frame, pd.DataFrame):
         return frame
-    known = _names(frame)
-    wanted = known if names is None else list(names)
-    check_columns(known, wanted)
-    wanted = list(dict.fromkeys(wanted))
-    longest = _longest(frame, wanted)
-    picked = frame.select(*wanted) if wanted else frame
+    present = _names(frame)
+    selected = present if names is None else list(names)
+    check_columns(present, selected)
+    selected = list(dict.fromkeys(selected))
+    longest = _longest(frame, selected)
+    picked = frame.select(*selected) if selected else frame
     eager = _collected(picked.with_columns(*longest.values()) if longest else picked)
     if eager.implementation.is_pandas_like():
         return eager.to_pandas()
-    found = {name: _column(eager[str(name)]) for name in wanted}
+    columns = {name: _column(eager[str(name)]) for name in selected}
     for name in longest:
-        cells = (int(c) if isinstance(c, str) else None for c in found[name].tolist())
-        found[name] = pd.Series(as_objects(cells), dtype=object)
-    return pd.DataFrame(found)
+        cells = (int(c) if isinstance(c, str) else None for c in columns[name].tolist())
+        columns[name] = pd.Series(as_objects(cells), dtype=object)
+    return pd.DataFrame(columns)
 
 
 def without_dictionary(column: Column) -> Column:
-    """Return a column of pandas as it is, or without the dictionary that Arrow has for its cells.
+    """Return a pandas column with Arrow dictionaries decoded, and other columns unchanged.
 
-    pandas takes a null in such a dictionary for a cell, does not join chunks with different
+    pandas treats a null in a dictionary as a cell, does not join chunks with different
     dictionaries, and counts their unused entries as distinct cells.
 
     Examples
@@ -129,12 +127,12 @@ def without_dictionary(column: Column) -> Column:
     if not hasattr(getattr(column.dtype, "pyarrow_dtype", None), "index_type"):
         return column
     array: Any = column.array
-    found = _of_arrow(array.__arrow_array__())
-    return pd.Series(found.array, index=column.index, name=column.name)
+    decoded = _of_arrow(array.__arrow_array__())
+    return pd.Series(decoded.array, index=column.index, name=column.name)
 
 
 def is_inexact(column: Column) -> bool:
-    """Return whether a column of floats has numbers so large that whole ones may be rounded.
+    """Return whether a column has floats that are too large to represent whole numbers exactly.
 
     Examples
     --------
@@ -147,7 +145,7 @@ def is_inexact(column: Column) -> bool:
 
 
 def inexact_ids(role: str) -> DataError:
-    """Return the error that says that identifiers may have been rounded to one."""
+    """Return the error for identifiers that may have been rounded."""
     return DataError(
         f"{role}s are floats of 2**53 and more, where two that differ may be rounded to one; "
         "read that column as text (in pandas dtype=str) or as whole numbers."
@@ -155,7 +153,7 @@ def inexact_ids(role: str) -> DataError:
 
 
 def stacked(columns: Sequence[Column]) -> Column:
-    """Return columns one below the other; whole numbers among others keep all their digits.
+    """Return the concatenated columns; whole numbers among floats keep all digits.
 
     Examples
     --------
@@ -172,36 +170,36 @@ def stacked(columns: Sequence[Column]) -> Column:
 
 
 def check_columns(columns: Sequence[Any], names: Sequence[object]) -> None:
-    """Raise `DataError` unless exactly one column has each name; one error tells all absent."""
+    """Raise `DataError` unless exactly one column has each name; list all absent ones."""
     absent = [name for name in names if not isinstance(name, Hashable) or name not in columns]
     if len(absent) > 1:
-        raise DataError(f"there are no columns {listing(absent, limit=12)}; {_known(columns)}.")
+        raise DataError(f"there are no columns {listing(absent, limit=12)}; {_listed(columns)}.")
     for name in names:
         check_column(columns, name)
 
 
 def check_column(columns: Sequence[Any], name: object) -> None:
     """Raise `DataError` unless exactly one column is called ``name``."""
-    found = columns.count(name) if isinstance(name, Hashable) else 0
-    if found == 0:
+    n = columns.count(name) if isinstance(name, Hashable) else 0
+    if n == 0:
         raise DataError(
-            f"there is no column {shorten(name)}; {_known(columns)}.{did_you_mean(name, columns)}"
+            f"there is no column {shorten(name)}; {_listed(columns)}.{did_you_mean(name, columns)}"
         )
-    if found > 1:
-        raise DataError(f"{found} columns are called {name!r}; rename all but one.")
+    if n > 1:
+        raise DataError(f"{n} columns are called {name!r}; rename all but one.")
 
 
-def _known(columns: Sequence[Any]) -> str:
+def _listed(columns: Sequence[Any]) -> str:
     return f"the columns are {listing(columns)}" if columns else "the table has no columns"
 
 
 def _no_table(data: object, also: str) -> NoTableError:
-    wanted, take = "a table", f"a DataFrame (pandas, Polars, Arrow, DuckDB, ...){also}"
+    expected, remedy = "a table", f"a DataFrame (pandas, Polars, Arrow, DuckDB, ...){also}"
     if type(data).__module__.startswith("setagree.") and hasattr(data, "to_frame"):
-        wanted, take = "annotations", "the study that it was computed from"
+        expected, remedy = "annotations", "the study that it was computed from"
     elif isinstance(data, list | tuple | dict | np.ndarray):
-        take += ", or Python objects to setagree.read"
-    return NoTableError(f"Expected {wanted}, got {a_type(data)}; pass {take}.")
+        remedy += ", or Python objects to setagree.read"
+    return NoTableError(f"Expected {expected}, got {a_type(data)}; pass {remedy}.")
 
 
 def _kind(data: object) -> str:
@@ -211,23 +209,23 @@ def _kind(data: object) -> str:
 def _names(frame: Any) -> list[Any]:
     try:
         return list(frame.collect_schema().names())
-    except Exception as error:  # whatever the user's own query raises
+    except Exception as error:  # a user's query may raise any exception
         raise _cannot_compute(error) from error
 
 
 def _longest(frame: Any, names: Sequence[Any]) -> dict[Any, nw.Expr]:
-    """Return the columns whose numbers a lazy table hands over as negative ones, as text."""
+    """Return casts to text of the UInt128 columns of a lazy table, which overflow otherwise."""
     import narwhals as nw
 
     if not isinstance(frame, nw.LazyFrame):
         return {}
-    known = frame.collect_schema()
-    return {n: nw.col(n).cast(nw.String) for n in names if known[n] == nw.UInt128}
+    schema = frame.collect_schema()
+    return {n: nw.col(n).cast(nw.String) for n in names if schema[n] == nw.UInt128}
 
 
 def _cannot_compute(error: Exception) -> DataError:
-    said = str(error).strip().partition("\n")[0]
-    return DataError(f"the lazy table cannot be computed: {said}")
+    first_line = str(error).strip().partition("\n")[0]
+    return DataError(f"the lazy table cannot be computed: {first_line}")
 
 
 def _collected(frame: Any) -> nw.DataFrame[Any]:
@@ -240,23 +238,23 @@ def _collected(frame: Any) -> nw.DataFrame[Any]:
     except ImportError as error:
         package = error.name or "pyarrow"
         raise missing_package("collecting the lazy table", package, "files") from error
-    except Exception as error:  # whatever the user's own query raises
+    except Exception as error:  # a user's query may raise any exception
         raise _cannot_compute(error) from error
 
 
 def _column(series: nw.Series[Any]) -> Column:
-    """Return one column, through Arrow where it is installed and has the type of the cells."""
+    """Return a column through Arrow if it is installed and has the type of the cells."""
     import narwhals as nw
 
-    dtype, order = series.dtype, getattr(series.dtype, "categories", ())  # of an Enum
+    dtype, order = series.dtype, getattr(series.dtype, "categories", ())  # categories of an Enum
     if dtype not in {nw.Object, nw.Int128, nw.UInt128}:
         try:
             is_arrow = series.implementation.is_pyarrow()  # narwhals would join its chunks
             column = _of_arrow(series.to_native() if is_arrow else series.to_arrow())
-            return as_ordered(column, order) if order else column  # which Arrow does not have
+            return as_ordered(column, order) if order else column  # Arrow drops the order
         except ImportError:
             if isinstance(dtype, nw.Datetime) and dtype.time_unit == "ns":
-                # Python's own times end at microseconds.
+                # Python's datetime has no nanoseconds.
                 raise missing_package("times to the nanosecond", "pyarrow", "files") from None
             if dtype.is_float() or (dtype.is_integer() and not series.null_count()):
                 return pd.Series(series.to_numpy())
@@ -264,7 +262,7 @@ def _column(series: nw.Series[Any]) -> Column:
 
 
 def _of_arrow(array: Any) -> Column:
-    """Return an Arrow column: numbers as numbers, text and objects in Arrow, others as objects."""
+    """Return a pandas column: numbers as numbers, text and objects in Arrow, others as objects."""
     import pyarrow as pa
 
     kinds, kind = pa.types, array.type
@@ -278,7 +276,7 @@ def _of_arrow(array: Any) -> Column:
         return as_ordered(plain, common_order(map(tuple, listed), ()))
     if kinds.is_string_view(kind):
         array = array.cast(pa.large_string())
-    # A column of long texts, or of pictures, that nobody asks for is not made Python objects.
+    # Unused columns of long texts or pictures must not become Python objects.
     if is_text(array.type) or kinds.is_struct(kind) or is_text(getattr(kind, "value_type", kind)):
         return pd.Series(pd.arrays.ArrowExtensionArray(array))
     if kinds.is_boolean(kind) or kinds.is_integer(kind):
@@ -287,18 +285,18 @@ def _of_arrow(array: Any) -> Column:
         values = array.fill_null(0 if kinds.is_integer(kind) else False).to_numpy()
         wrapped = pd.arrays.IntegerArray if kinds.is_integer(kind) else pd.arrays.BooleanArray
         return pd.Series(wrapped(np.array(values), array.is_null().to_numpy()))
-    # Python's own times end at microseconds.
+    # Python's datetime has no nanoseconds.
     if kinds.is_floating(kind) or (kinds.is_timestamp(kind) and kind.unit == "ns"):
         return pd.Series(array.to_pandas())
     return pd.Series(as_objects(array.to_pylist()), dtype=object)
 
 
 _INDEX = "\0row"
-"""The name of an index that holds the places of the rows."""
+"""Name of an index of original row positions."""
 
 
 def numbered(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose rows keep their numbers when some are left out.
+    """Return a table whose rows keep their numbers when some are dropped.
 
     Examples
     --------
@@ -313,5 +311,4 @@ def numbered(table: pd.DataFrame) -> pd.DataFrame:
 
 def row_numbers(rows: pd.DataFrame | pd.Series[Any]) -> npt.NDArray[np.int64]:
     """Return the number of each row, counted from 1 below the header."""
-    is_known = rows.index.name == _INDEX
-    return (rows.index.to_numpy() if is_known else np.arange(len(rows))) + 1
+    return (rows.index.to_numpy() if rows.index.name == _INDEX else np.arange(len(rows))) + 1

@@ -1,4 +1,4 @@
-"""Names of units and raters, and the numbers that stand for values."""
+"""Names of units and raters, and hashes of values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Name = TypeVar("Name")
 
 
 def tidied(name: Name) -> Name:
-    """Return text without the space around it, its accents composed (NFC); all else as it is.
+    """Return text without surrounding space and with composed accents (NFC), others unchanged.
 
     Examples
     --------
@@ -37,16 +37,16 @@ def tidied(name: Name) -> Name:
 
 
 def check_text(name: object, what: str, error: type[SetagreeError] = DataError) -> None:
-    """Raise where text holds half a character; `what` says what is called so, and where."""
+    """Raise `error` if text has a lone surrogate; `what` describes the text and its place."""
     if not is_whole(name):
         raise error(
             f"{what} {shorten(name)} holds half a character (a lone surrogate, as of an emoji that "
-            "was cut in two), which no UTF-8 file and few tables can hold; mend or drop it."
+            "was cut in two), which UTF-8 files and most tables cannot hold; correct or remove it."
         )
 
 
 def is_whole(name: object) -> bool:
-    r"""Return whether a name is no text, or text without halves of characters (lone surrogates).
+    r"""Return whether a name is not text, or is text without lone surrogates.
 
     Examples
     --------
@@ -64,11 +64,11 @@ def is_whole(name: object) -> bool:
     return True
 
 
-def find_names(given: Iterable[str], known: Iterable[object]) -> list[Any]:
-    """Return what an option names: one name a text, or several with commas between them.
+def find_names(texts: Iterable[str], known: Iterable[object]) -> list[Any]:
+    """Return the names that an option lists: one name per text, or several separated by commas.
 
-    A name may hold commas itself: of the names that are `known`, the one with the most pieces
-    counts. All that are spelled alike (1 and "1") are named; what is not known stays text.
+    A name may contain commas: the longest of the `known` names at a position counts. A text selects
+    all names with its spelling (1 and "1"); an unknown name remains text.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def find_names(given: Iterable[str], known: Iterable[object]) -> list[Any]:
     for name in known:
         spelled.setdefault(tidied(str(name)), []).append(name)
     found: list[Any] = []
-    for text in given:
+    for text in texts:
         check_text(text, "the name", OptionError)
         for name in _pieces(text, spelled):
             found += spelled.get(name, [name])
@@ -87,11 +87,11 @@ def find_names(given: Iterable[str], known: Iterable[object]) -> list[Any]:
 
 
 def _pieces(text: str, spelled: Mapping[str, object]) -> Iterator[str]:
-    """Yield the names in a text, of those that begin at one place the longest."""
+    """Yield the names in a text: at each position the longest known name, or the next piece."""
     pieces = text.split(",")
-    most = 1 + max((name.count(",") for name in spelled), default=0)
+    longest = 1 + max((name.count(",") for name in spelled), default=0)
     while pieces:
-        runs = {n: tidied(",".join(pieces[:n])) for n in range(min(most, len(pieces)), 0, -1)}
+        runs = {n: tidied(",".join(pieces[:n])) for n in range(min(longest, len(pieces)), 0, -1)}
         n = next((n for n, name in runs.items() if name in spelled), 1)
         if runs[n]:
             yield runs[n]
@@ -102,10 +102,10 @@ Keys: TypeAlias = npt.NDArray[np.uint64]
 
 
 def value_numbers(values: Iterable[Value]) -> Keys:
-    """Return a number of 64 bits for each value: the digest of how it is spelled.
+    """Return a 64-bit hash of each value.
 
-    Values that are equal (1 and 1.0) have the same one; 1 and '1', or the empty set and an empty
-    text, have different ones.
+    Equal values (1 and 1.0) have the same hash; 1 and '1', or the empty set and an empty text, have
+    different ones.
     """
     spelled = [_spelled(value).encode("utf-8", "surrogatepass") for value in values]
     digests = b"".join(blake2b(text, digest_size=8).digest() for text in spelled)
@@ -113,7 +113,7 @@ def value_numbers(values: Iterable[Value]) -> Keys:
 
 
 def _spelled(value: Any) -> str:
-    """Return a text that equal values share, whatever their type; each kind has its own mark."""
+    """Return a text that equal values of any type share, with a prefix for each kind."""
     if isinstance(value, str):
         return f"'{value}"
     if isinstance(value, Degrees) and not value.is_plain:
@@ -124,7 +124,7 @@ def _spelled(value: Any) -> str:
     plain = value.item() if isinstance(value, np.generic) else value
     number = plain if isinstance(plain, int) else as_number(plain)
     if isinstance(number, int):
-        # Digits of base 16, since Python refuses to write more than 4,300 of base 10.
+        # Hexadecimal, because Python does not write more than 4,300 decimal digits.
         return f"#{number:x}"
     if number is not None and not math.isnan(number):
         return f"#{number!r}"
@@ -132,7 +132,7 @@ def _spelled(value: Any) -> str:
 
 
 def spelled_time(value: Any) -> str:
-    """Return a date or time as text that equal ones share, whatever zone they are told in.
+    """Return a date or time as text that equal times of any zone share.
 
     Examples
     --------

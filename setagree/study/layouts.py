@@ -50,7 +50,7 @@ from setagree.study.scalars import code_scalars
 from setagree.wording.label_sets import Label
 
 UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
-"""What columns of units are called, which are neither raters nor counts."""
+"""Usual names of columns of units, which are neither raters nor counts."""
 
 _SUM_NAMES = {"all", "total", "sum"}
 
@@ -60,7 +60,7 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 def read_counts(
     table: pd.DataFrame, *, kind: AnswerKind, label_sep: str, case: Case
 ) -> tuple[Floats, npt.NDArray[np.object_], Answers]:
-    """Return the counts (n_units, K) of the units that have any, their names, and the K values."""
+    """Return the counts (n_units, K) of the rated units, their names, and the K values."""
     check_choice("kind", kind, ANSWER_KINDS)
     counts = checked_counts(table)
     names = inferred(as_objects(table.columns)).rename("column names")
@@ -84,10 +84,16 @@ def read_counts(
 
 
 def checked_counts(table: pd.DataFrame) -> Floats:
-    """Return the counts of shape (n_units, n_columns), or refuse what may be no counts."""
+    """Return the counts of shape (n_units, n_columns).
+
+    Raises
+    ------
+    DataError
+        An entry is not a count, or a column seems to be names of units or sums.
+    """
     if not isinstance(table, pd.DataFrame):
         raise DataError(
-            f"Expected a table of counts, got {a_type(table)}; pass a DataFrame with one row a "
+            f"Expected a table of counts, got {a_type(table)}; pass a DataFrame with one row per "
             "unit and one column per value."
         )
     if not table.size:
@@ -106,7 +112,7 @@ def checked_counts(table: pd.DataFrame) -> Floats:
 
 
 def unit_names(table: pd.DataFrame) -> pd.Index[Any]:
-    """Return the names of the rows, read as those of units are everywhere."""
+    """Return the tidied names of the rows."""
     for unit in table.index:
         check_text(unit, "the unit")
     return pd.Index(as_objects(map(tidied, table.index)), dtype=object, tupleize_cols=False)
@@ -116,15 +122,15 @@ def _check_odd_axes(table: pd.DataFrame, counts: Floats) -> None:
     """Raise an error for repeated units, a column of units, and sums."""
     units = unit_names(table)
     if units.has_duplicates:
-        twice = listing(units[units.duplicated()].unique().tolist())
-        raise DataError(f"the table of counts has several rows for the units {twice}.")
+        repeated = listing(units[units.duplicated()].unique().tolist())
+        raise DataError(f"the table of counts has several rows for the units {repeated}.")
     names = [str(name).strip().casefold() for name in table.columns]
     odd = [c for c, name in zip(table.columns, names, strict=True) if name in UNIT_NAMES]
     if odd:
-        raise DataError(f"column {odd[0]!r} sounds like the units; make it the index.")
+        raise DataError(f"column {odd[0]!r} has the name of units; make it the index.")
     sums = counts[:, :-1].sum(axis=1)
     if names[-1] in _SUM_NAMES and len(names) > 2 and np.allclose(counts[:, -1], sums):
-        raise DataError(f"column {table.columns[-1]!r} is the sum of the others; drop it.")
+        raise DataError(f"column {table.columns[-1]!r} is the sum of the others; remove it.")
 
 
 def _as_counts(table: pd.DataFrame) -> Floats:
@@ -132,21 +138,21 @@ def _as_counts(table: pd.DataFrame) -> Floats:
         counts = table.to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
         raise DataError(
-            "a table of counts holds numbers only; make the units the index."
+            "a table of counts must have only numbers; make the units the index."
         ) from error
     bad = ~np.isfinite(counts) | (counts < 0)
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise DataError(
-            f"a count is a number of zero or more; unit {table.index[row]!r}, value "
+            f"a count must be a number of at least 0; unit {table.index[row]!r}, value "
             f"{table.columns[column]!r} has {counts[row, column]}."
         )
     if not counts.any():
-        raise DataError("the table counts no rating.")
+        raise DataError("the table of counts has only zeros.")
     return counts
 
 
-_MOST_UNITS = 100_000_000
+_MAX_UNITS = 100_000_000
 _ENOUGH = 4
 _TRANSPOSE = (
     "rows are read as units and columns as raters. If each row is a rater, as in a reliability "
@@ -164,7 +170,7 @@ _NO_RATERS = {
 
 
 def from_flags(data: Frame, unit: object, rater: object, flags: list[Any]) -> LongColumns:
-    """Read a long table that has a column of flags for each label."""
+    """Return the columns of a long table with a column of flags for each label."""
     frame = as_pandas(data, (unit, rater, *flags))
     check_columns(list(frame.columns), (unit, rater, *flags))
     sets = _sets(frame, flags)
@@ -172,15 +178,15 @@ def from_flags(data: Frame, unit: object, rater: object, flags: list[Any]) -> Lo
 
 
 def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None) -> LongColumns:
-    """Stack a table with one row per unit and one column per rater."""
+    """Return the long columns of a table with one row per unit and one column per rater."""
     if raters is not None:
         check_list("raters", raters, "columns")
         check_roles([("unit", unit), *(("rater", name) for name in raters)])
-    needed = None if raters is None else [*([] if unit is None else [unit]), *raters]
-    data = as_pandas(data, needed)
-    check_columns(list(data.columns), needed or ())
+    used = None if raters is None else [*([] if unit is None else [unit]), *raters]
+    data = as_pandas(data, used)
+    check_columns(list(data.columns), used or ())
     ids: Any = data.index if unit is None else pick_column(data, unit)
-    # A column may be called None, as is a unit that is not named.
+    # A column may be called None, so compare names only if a unit column was passed.
     others = [c for c in data.columns if unit is None or c != unit]
     names = others if raters is None else list(raters)
     _check_nameless("column of a rater", names)
@@ -210,7 +216,7 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
 
 
 def rater_flags(names: Iterable[object], raters: Iterable[object]) -> dict[str, dict[str, str]]:
-    """Return the column of each label by rater, if columns are called like ``ann_joy``.
+    """Return the columns of labels by rater and label, for names such as ``ann_joy``.
 
     Examples
     --------
@@ -229,10 +235,11 @@ def rater_flags(names: Iterable[object], raters: Iterable[object]) -> dict[str, 
 def from_rater_flags(
     frame: pd.DataFrame, unit: object | None, flags: Mapping[str, Mapping[str, str]]
 ) -> LongColumns:
-    """Read flags with one row per unit and a column for each rater and label."""
+    """Return the long columns of flags with one row per unit and a column per rater and label."""
     ids = frame.index.to_series() if unit is None else pick_column(frame, unit)
     answers = [
-        _sets(frame[[*of.values()]].set_axis([*of], axis="columns"), [*of]) for of in flags.values()
+        _sets(frame[[*of_rater.values()]].set_axis([*of_rater], axis="columns"), [*of_rater])
+        for of_rater in flags.values()
     ]
     return LongColumns(
         pd.concat([ids] * len(flags), ignore_index=True),
@@ -242,10 +249,10 @@ def from_rater_flags(
 
 
 def from_triples(triples: Iterable[tuple[object, object, object]]) -> LongColumns:
-    """Read (rater, unit, answer) triples."""
+    """Return the long columns of (rater, unit, answer) triples."""
     try:
         rows = list(triples)
-    except TypeError:  # an array without dimensions seems iterable, and is not
+    except TypeError:  # a zero-dimensional array is not iterable
         raise DataError(
             f"Expected a list of (rater, unit, labels) triples, got {a_type(triples)}."
         ) from None
@@ -257,7 +264,10 @@ def from_triples(triples: Iterable[tuple[object, object, object]]) -> LongColumn
 
 
 def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> LongColumns:
-    """Write a table of counts (rows: first rater, columns: second) as one unit a count."""
+    """Return the long columns of a table of counts (rows: first rater, columns: second).
+
+    Each count of one becomes a unit.
+    """
     if not isinstance(table, pd.DataFrame):
         raise DataError("a contingency table needs its labels: pass a DataFrame with both axes.")
     if not isinstance(raters, tuple | list) or len(raters) != 2 or raters[0] == raters[1]:
@@ -293,13 +303,17 @@ def from_cube(
     raters: Sequence[object] | None,
     mask: npt.ArrayLike | None,
 ) -> LongColumns:
-    """Read flags of shape (raters, units, labels); a true mask entry is a missing annotation."""
+    """Return the long columns of flags of shape (raters, units, labels).
+
+    A true entry of `mask`, of shape (raters, units), is a missing annotation.
+    """
     flags = _as_flags(cube, "indicators")
     if flags.ndim != 3:
-        raise DataError(f"indicators of shape {flags.shape}; they are (raters, units, labels).")
-    for axis, given in (("labels", labels), ("units", units), ("raters", raters)):
-        # one text names letters, of labels it is refused below
-        check_list(axis, () if given is None or isinstance(given, str) else given, "names")
+        raise DataError(f"indicators must have shape (raters, units, labels), not {flags.shape}.")
+    for axis, axis_names in (("labels", labels), ("units", units), ("raters", raters)):
+        # A text names units or raters by its letters; _label_names() rejects it for labels.
+        is_text = axis_names is None or isinstance(axis_names, str)
+        check_list(axis, () if is_text else axis_names, "names")
     n_raters, n_units, n_labels = flags.shape
     names = _label_names(range(n_labels) if labels is None else labels)
     missing = np.zeros((n_raters, n_units), bool) if mask is None else _as_flags(mask, "mask")
@@ -324,7 +338,7 @@ def from_cube(
 
 
 def from_flag_frame(frame: pd.DataFrame) -> LongColumns:
-    """Read flags with one row per annotation, indexed by (unit, rater), one column per label."""
+    """Return the long columns of flags with index (unit, rater) and one column per label."""
     if frame.index.nlevels != 2:
         raise DataError("a frame of flags needs an index of two levels: unit, rater.")
     flags = _as_flags(frame.to_numpy(), "indicators")
@@ -365,22 +379,22 @@ def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
 
 
 def _flag_column(column: Column) -> npt.NDArray[np.uint8]:
-    """Return a column of flags as 0 and 1, 0 where one is missing."""
-    known = column.dropna()
+    """Return a column of flags as 0 and 1; missing flags are 0."""
     flags = np.zeros(len(column), dtype=np.uint8)
-    flags[column.notna().to_numpy()] = _as_flags(known.to_numpy(), f"column {column.name!r}")
+    name = f"column {column.name!r}"
+    flags[column.notna().to_numpy()] = _as_flags(column.dropna().to_numpy(), name)
     return flags
 
 
 def repeated(names: Sequence[object], n: int) -> Column:
-    """Return each name `n` times, as codes."""
+    """Return a categorical column with each name `n` times."""
     categories = pd.Index(as_objects(names), dtype=object, tupleize_cols=False)
     codes = np.repeat(np.arange(len(names)), n)
     return pd.Series(pd.Categorical.from_codes(codes, categories))
 
 
 def stacked_answers(columns: Sequence[Column]) -> Column:
-    """Return columns of answers one below the other; an order of categories is kept."""
+    """Return the concatenated columns of answers, with their order of categories if any."""
     is_numeric = all(pd.api.types.is_numeric_dtype(c.dtype) for c in columns)
     if is_numeric or any(map(order_of, columns)):
         return stacked(columns)
@@ -389,19 +403,19 @@ def stacked_answers(columns: Sequence[Column]) -> Column:
 
 def _check_stray_columns(columns: Sequence[Column]) -> None:
     """Raise an error for a column of identifiers or free text among columns of answers."""
-    cells, parts = _answers_of(columns)
+    cells, parts = _distinct_answers(columns)
     strays = _strays(cells, parts)
     advice = _advice(columns, parts, strays)
-    _refuse_names(columns, _NO_RATERS, advice)
+    _check_names(columns, _NO_RATERS, advice)
     for column, (n_distinct, n_cells) in zip(columns, strays, strict=True):
         if n_distinct:
             raise DataError(
                 f"column {column.name!r} looks like unit identifiers or free text, not like the "
                 f"answers of a rater ({n_distinct} of its {n_cells} cells are different, and most "
-                f"stand in no other column); say {option('unit', column.name)}, or list the "
+                f"occur in no other column); use {option('unit', column.name)}, or list the "
                 f"raters: {advice}"
             )
-    _refuse_names(columns, UNIT_NAMES, advice)
+    _check_names(columns, UNIT_NAMES, advice)
     _warn_families(columns, cells, parts)
 
 
@@ -410,21 +424,22 @@ def _warn_families(
 ) -> None:
     """Warn if some columns of raters have no answer in common with the others."""
     families = [
-        [columns[k].name for k in one if sum(cells[k][1]) >= _ENOUGH] for one in _families(parts)
+        [columns[k].name for k in family if sum(cells[k][1]) >= _ENOUGH]
+        for family in _families(parts)
     ]
-    warn_columns([one for one in families if one])
+    warn_columns([family for family in families if family])
 
 
 def _warn_texts(columns: Sequence[Column]) -> None:
     """Warn of free text among the columns that are listed as raters."""
-    cells, parts = _answers_of(columns)
+    cells, parts = _distinct_answers(columns)
     strays = _strays(cells, parts)
     for column, (distinct, _), (n_distinct, _) in zip(columns, cells, strays, strict=True):
         if n_distinct and all(isinstance(cell, str) for cell in distinct):
             warn(
                 f"column {column.name!r} is read as a rater, but has "
                 f"{counted(n_distinct, 'distinct text')} in {counted(len(column), 'row')}, and "
-                f"most stand in no other column. If these are texts or names of units, say "
+                f"most occur in no other column. If these are texts or names of units, use "
                 f"{option('unit', column.name)}, or list the raters without it: "
                 f"{_advice(columns, parts, strays)}",
                 SetagreeWarning,
@@ -433,8 +448,8 @@ def _warn_texts(columns: Sequence[Column]) -> None:
         _warn_families(columns, cells, parts)
 
 
-def _answers_of(columns: Sequence[Column]) -> tuple[list[Cells], list[set[str]]]:
-    """Return the cells of each column that are not missing, and what they consist of."""
+def _distinct_answers(columns: Sequence[Column]) -> tuple[list[Cells], list[set[str]]]:
+    """Return the distinct cells of each column with their numbers, and their parts (labels)."""
     cells: list[Cells] = []
     for codes, distinct in map(distinct_cells, columns):
         n_cells = np.bincount(codes[codes != MISSING], minlength=len(distinct))
@@ -443,77 +458,76 @@ def _answers_of(columns: Sequence[Column]) -> tuple[list[Cells], list[set[str]]]
 
 
 def _strays(cells: Sequence[Cells], parts: Sequence[set[str]]) -> list[tuple[int, int]]:
-    """Return the number of distinct cells and of cells of each column that no rater may have.
+    """Return the numbers of distinct cells and of cells of columns that are unlike answers.
 
-    Both are 0 for the others.
+    Both are 0 for columns that may be answers of a rater.
     """
-    times = Counter(part for of_one in parts for part in of_one)
-    found = []
-    for counted_cells, of_one in zip(cells, parts, strict=True):
+    times = Counter(part for column in parts for part in column)
+    strays = []
+    for counted_cells, of_column in zip(cells, parts, strict=True):
         counts = [n for cell, n in zip(*counted_cells, strict=True) if _may_identify(cell)]
         n_cells, n_distinct = sum(counts), len(counts)
-        n_shared = sum(times[part] > 1 for part in of_one)
+        n_shared = sum(times[part] > 1 for part in of_column)
         few = n_cells < _ENOUGH or sum(map(bool, parts)) < 2
-        is_answer = few or 10 * n_distinct < 9 * n_cells or 2 * n_shared >= len(of_one)
-        found.append((0, 0) if is_answer else (n_distinct, n_cells))
-    return found
+        is_answer = few or 10 * n_distinct < 9 * n_cells or 2 * n_shared >= len(of_column)
+        strays.append((0, 0) if is_answer else (n_distinct, n_cells))
+    return strays
 
 
 def _families(parts: Sequence[set[str]]) -> list[list[int]]:
-    """Return the places of columns in groups, between which there is no common answer."""
+    """Return groups of column positions; columns of different groups have no common answer."""
     families: list[tuple[set[str], list[int]]] = []
-    for k, of_one in enumerate(parts):
-        joined = [one for one in families if not one[0].isdisjoint(of_one)]
-        answers = of_one.union(*(one[0] for one in joined))
-        places = [place for one in joined for place in one[1]]
-        families = [one for one in families if one not in joined]
-        families += [(answers, [*places, k])] if of_one else []
+    for k, of_column in enumerate(parts):
+        joined = [family for family in families if not family[0].isdisjoint(of_column)]
+        answers = of_column.union(*(family[0] for family in joined))
+        places = [place for family in joined for place in family[1]]
+        families = [family for family in families if family not in joined]
+        families += [(answers, [*places, k])] if of_column else []
     return sorted(sorted(places) for _, places in families)
 
 
 def _advice(
     columns: Sequence[Column], parts: Sequence[set[str]], strays: Sequence[tuple[int, int]]
 ) -> str:
-    """Return the option that lists the columns that may be raters, for each of their families."""
+    """Return the option that lists the possible raters, once per group of columns."""
     odd = _NO_RATERS | UNIT_NAMES
-    named = [column.name for column in columns]
+    names = [column.name for column in columns]
     possible = [
         k
-        for k, (name, (n, _)) in enumerate(zip(named, strays, strict=True))
+        for k, (name, (n, _)) in enumerate(zip(names, strays, strict=True))
         if not n and str(name).strip().lower() not in odd
     ]
-    made = [k for k in possible if is_agreed(named[k])]
-    families = [[named[k] for k in possible if k in one] for one in _families(parts)]
-    several = [one for one in families if len(one) > 1] or [[named[k] for k in possible]]
-    rest = [[name for name in one if not is_agreed(name)] for one in several]
-    if not made or min(map(len, rest)) < 2:
-        return f"{' or '.join(option('raters', one) for one in several)}."
+    agreed = [names[k] for k in possible if is_agreed(names[k])]
+    families = [[names[k] for k in possible if k in family] for family in _families(parts)]
+    several = [family for family in families if len(family) > 1] or [[names[k] for k in possible]]
+    rest = [[name for name in family if not is_agreed(name)] for family in several]
+    if not agreed or min(map(len, rest)) < 2:
+        return f"{' or '.join(option('raters', family) for family in several)}."
     return (
-        f"{' or '.join(option('raters', one) for one in rest)} (without "
-        f"{listing([named[k] for k in made])}, which may be made of the others' answers)."
+        f"{' or '.join(option('raters', family) for family in rest)} (without "
+        f"{listing(agreed)}, which may be derived from the others' answers)."
     )
 
 
-def _refuse_names(columns: Sequence[Column], odd_names: set[str], advice: str) -> None:
-    """Raise an error for a column that is called like something else than a rater."""
+def _check_names(columns: Sequence[Column], odd_names: set[str], advice: str) -> None:
+    """Raise an error for a column whose name is not that of a rater."""
     names = [column.name for column in columns]
     odd = [name for name in names if str(name).strip().lower() in odd_names]
     if not odd:
         return
     if odd_names is UNIT_NAMES:
         raise DataError(
-            f"column {odd[0]!r} sounds like the units; say {option('unit', odd[0])}, or list the "
+            f"column {odd[0]!r} has the name of units; use {option('unit', odd[0])}, or list the "
             f"raters: {advice}"
         )
     raise DataError(
-        f"column {odd[0]!r} does not sound like a rater; if it is not one, list the raters: "
-        f"{advice}"
+        f"column {odd[0]!r} seems not to be a rater; if it is not one, list the raters: {advice}"
     )
 
 
 def _may_identify(cell: object) -> bool:
     if isinstance(cell, float):
-        return cell.is_integer()  # identifiers with a gap are read as floats
+        return cell.is_integer()  # identifiers with missing cells are read as floats
     return isinstance(cell, str | int | datetime) and cell != ""
 
 
@@ -528,9 +542,9 @@ def _answer_parts(cells: Sequence[object]) -> set[str]:
             parts.add(str(cell) if cell.is_nan() else cell)
         elif isinstance(cell, Hashable):
             parts.add(cell)
-    # 2 of one column and "2" of another are one answer.
-    whole = {p if isinstance(p, str) or (n := as_number(p)) is None else n for p in parts}
-    return {str(part) for part in whole} - {""}
+    # 2 in one column and "2" in another are one answer.
+    merged = {p if isinstance(p, str) or (n := as_number(p)) is None else n for p in parts}
+    return {str(part) for part in merged} - {""}
 
 
 def _check_nameless(what: str, names: Iterable[object]) -> None:
@@ -539,34 +553,34 @@ def _check_nameless(what: str, names: Iterable[object]) -> None:
     if nameless:
         several = counted(len(nameless), what, what.replace(" of", "s of", 1))
         raise DataError(
-            f"{several} without a name (first: number {nameless[0]}); name it or drop it."
+            f"{several} without a name (first: number {nameless[0]}); name it or remove it."
         )
 
 
 def _check_halves(what: str, names: Iterable[object]) -> None:
-    """Raise an error for half characters in the names along an axis."""
+    """Raise an error for lone surrogates in the names along an axis."""
     for number, name in enumerate(names):
         check_text(name, f"{what} (number {number}),")
 
 
 def _series(cells: npt.NDArray[np.object_]) -> Column:
-    """Return cells as a column; half a character is refused, with its place, where it is read."""
+    """Return cells as a column, of objects if they are lone surrogates or huge numbers."""
     try:
         return pd.Series(cells)
-    # pandas makes text Arrow's, which cannot hold it; pandas 2 makes large whole numbers floats.
+    # Arrow text cannot hold lone surrogates, and pandas 2 converts large whole numbers to floats.
     except (UnicodeEncodeError, OverflowError):
         return pd.Series(cells, dtype=object)
 
 
 def _check_margins(table: pd.DataFrame, counts: npt.NDArray[np.int64]) -> None:
-    """Raise an error for sums among the counts, which crosstab(margins=True) appends."""
+    """Raise an error for margins among the counts, as of crosstab(margins=True)."""
     for axis, names in enumerate((table.index, table.columns)):
         name = as_objects(names)[-1]
         inner = np.delete(counts, -1, axis).sum(axis)
         if str(name).casefold() in _MARGINS and (np.take(counts, -1, axis) == inner).all():
             raise DataError(
                 f"the last {('row', 'column')[axis]} of the contingency table, {name!r}, is the "
-                "sum of the others; drop the margins."
+                "sum of the others; remove the margins."
             )
 
 
@@ -574,17 +588,17 @@ def _whole_counts(table: pd.DataFrame) -> npt.NDArray[np.int64]:
     try:
         counts = table.to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
-        raise DataError("a contingency table holds counts and labels on both axes.") from error
+        raise DataError("a contingency table must have only counts.") from error
     bad = ~np.isfinite(counts) | (counts < 0) | (counts != np.round(counts))
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise DataError(
-            f"a contingency table holds whole counts of zero or more; row {table.index[row]!r}, "
+            f"a count must be a whole number of at least 0; row {table.index[row]!r}, "
             f"column {table.columns[column]!r} has {counts[row, column]}."
         )
-    if not 0 < counts.sum() <= _MOST_UNITS:
+    if not 0 < counts.sum() <= _MAX_UNITS:
         raise DataError(
-            f"the contingency table counts {counts.sum():,.0f} units; 1 to {_MOST_UNITS:,} can be "
+            f"the contingency table counts {counts.sum():,.0f} units; 1 to {_MAX_UNITS:,} can be "
             "written as annotations."
         )
     return counts.astype(np.int64)
@@ -592,7 +606,7 @@ def _whole_counts(table: pd.DataFrame) -> npt.NDArray[np.int64]:
 
 def _as_flags(array: npt.ArrayLike, what: str) -> npt.NDArray[np.bool_]:
     if np.ma.isMaskedArray(array):
-        raise DataError(f"{what}: a masked array; pass plain flags, and what is missing as mask=.")
+        raise DataError(f"{what}: a masked array; pass plain flags, and missing ones as mask=.")
     try:
         numbers = np.asarray(array).astype(float)
     except (TypeError, ValueError) as error:
@@ -608,24 +622,24 @@ def _as_flags(array: npt.ArrayLike, what: str) -> npt.NDArray[np.bool_]:
 
 
 def _label_names(names: Iterable[object]) -> npt.NDArray[np.object_]:
-    """Return the names along the axis of labels, refused where two mean the same label."""
+    """Return the names along the axis of labels; equal labels raise an error."""
     if isinstance(names, str):
         raise OptionError(f"{option('labels', names)} must be a list of labels, not one text.")
-    named = as_objects(names)
-    flags = [name for name in named if isinstance(name, bool | np.bool_)]
-    cleaned = parse_labels([*named], blank="empty") if len(named) and not flags else frozenset()
-    if cleaned is None or len(cleaned) != len(named):
+    labels = as_objects(names)
+    flags = [label for label in labels if isinstance(label, bool | np.bool_)]
+    cleaned = parse_labels([*labels], blank="empty") if len(labels) and not flags else frozenset()
+    if cleaned is None or len(cleaned) != len(labels):
         raise DataError(
-            f"{counted(len(named), 'label')} need as many different names; these are "
-            f"{listing(named.tolist())}."
+            f"{counted(len(labels), 'label')} need as many different names; these are "
+            f"{listing(labels.tolist())}."
         )
-    return named
+    return labels
 
 
 def _rows_to_sets(
     flags: npt.NDArray[np.bool_], names: npt.NDArray[np.object_]
 ) -> npt.NDArray[np.object_]:
-    """Return one frozenset a row; equal rows share theirs."""
+    """Return one frozenset per row; equal rows share one object."""
     if not flags.size:
         return as_objects([frozenset()] * len(flags))
     codes, sets = code_flags(np.packbits(flags, axis=1), names)
@@ -635,15 +649,15 @@ def _rows_to_sets(
 def code_flags(
     packed: npt.NDArray[np.uint8], names: npt.NDArray[np.object_]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.object_]]:
-    """Return the codes of rows of flags, eight in a byte, and their distinct frozensets."""
+    """Return the codes of rows of flags, packed eight per byte, and their distinct frozensets."""
     width = packed.shape[1]
-    if width <= 8:  # one number a row
+    if width <= 8:  # one number per row
         keys = np.zeros((len(packed), 8), dtype=np.uint8)
         keys[:, :width] = packed
         inverse, _ = pd.factorize(keys.view(np.uint64).ravel())
         first = np.flatnonzero(np.diff(np.maximum.accumulate(inverse), prepend=-1))
     else:
-        whole = np.ascontiguousarray(packed).view(f"V{width}").ravel()
-        _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+        rows = np.ascontiguousarray(packed).view(f"V{width}").ravel()
+        _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
     flags = np.unpackbits(packed[first], axis=1, count=len(names)).astype(bool)
     return inverse, as_objects(parse_labels(names[row].tolist()) for row in flags)

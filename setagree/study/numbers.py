@@ -1,4 +1,4 @@
-"""Numbers: which cells are one, what double precision holds, and how they are spelled."""
+"""Parsing, exactness and spelling of numbers."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from setagree.errors import MixedScaleWarning, listing, option, warn
 Number: TypeAlias = int | float
 
 EXACT = 2.0**53
-"""Floats below it are no whole number but the one they seem to be."""
+"""Limit below which floats represent whole numbers exactly."""
 
 _MAX_EXPONENT = 4_000
-"""Digits before or after the point beyond which a number is compared as infinity."""
+"""Largest decimal exponent; numbers beyond it are compared as infinity."""
 
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.IGNORECASE)
 _COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 _SHORT = 15
-"""So many decimal digits go through a float and come back."""
+"""Largest number of decimal digits that every float conversion preserves."""
 _NO_FRACTION = re.compile(r"\.0*$")
 
 
 def as_number(value: object) -> Number | None:
-    """Return the number in double precision that a scalar is or spells, or None if it is none.
+    """Return the number that a scalar is or spells, in double precision, or None.
 
-    Numbers that are equal are one answer, whatever their type or spelling: the text ``"0.1"``,
+    Equal numbers are one answer, whatever their type or spelling: the text ``"0.1"``,
     ``Decimal("0.1")`` and the float 0.1; 1, 1.0 and ``"1e0"``. A whole number is an int. Return NaN
-    if double precision does not hold the number, so that it could not be told from another one.
+    if double precision does not represent the number, because it might equal another one.
 
     Examples
     --------
@@ -55,28 +55,28 @@ def as_number(value: object) -> Number | None:
 def with_points(values: Sequence[object]) -> Sequence[object]:
     """Return answers with decimal points if all are spelled with decimal commas, with a warning.
 
-    One of them at least has other than three digits behind its comma: "1,500" may be 1500.
+    At least one answer must not have three digits after its comma, because "1,500" may be 1500.
 
     Examples
     --------
     >>> with_points(["1,500", "2"])
     ['1,500', '2']
     """
-    texts = [one for one in values if one is not None]
-    commas = [one for one in texts if isinstance(one, str) and "," in one]
-    are_decimal = all(isinstance(one, str) and _COMMA.fullmatch(one) for one in texts)
-    if not are_decimal or all(len(one.partition(",")[2]) == 3 for one in commas):
+    texts = [value for value in values if value is not None]
+    commas = [text for text in texts if isinstance(text, str) and "," in text]
+    are_decimal = all(isinstance(text, str) and _COMMA.fullmatch(text) for text in texts)
+    if not are_decimal or all(len(text.partition(",")[2]) == 3 for text in commas):
         return values
     warn(
         f"Answers such as {listing(commas[:3])} were read as numbers with a decimal comma; if they "
-        f"are none, say {option('kind', 'category')}.",
+        f"are not, use {option('kind', 'category')}.",
         MixedScaleWarning,
     )
-    return [one.replace(",", ".") if isinstance(one, str) else one for one in values]
+    return [value.replace(",", ".") if isinstance(value, str) else value for value in values]
 
 
 def as_float(value: object) -> float | None:
-    """Return the float nearest to the number that a scalar is or spells, or None if it is none."""
+    """Return the float nearest to the number that a scalar is or spells, or None."""
     if isinstance(value, str):
         if not _NUMBER.fullmatch(value):
             return None
@@ -89,20 +89,20 @@ def as_float(value: object) -> float | None:
 
 
 def _is_held(value: Any, near: float) -> bool:
-    """Return whether a float is a number, or has it as its shortest decimal form."""
+    """Return whether a float equals a number, or has it as its shortest decimal form."""
     if isinstance(value, str):
         if (len(value) <= _SHORT and value.strip("+-0123456789.") == "") or repr(near) == value:
             return True
         try:
             value = Decimal(value)
-        except InvalidOperation:  # an exponent beyond what even a Decimal holds
+        except InvalidOperation:  # an exponent beyond the range of Decimal
             return False
     is_decimal = isinstance(value, Decimal | Fraction) and math.isfinite(near)
     return bool(value == near or (is_decimal and value == type(value)(repr(near))))
 
 
 def number_of_json(text: str) -> float | Decimal:
-    """Return the number that stands so in JSON: a float, unless that is another number.
+    """Return a number in JSON as a float, or as a Decimal if the float is another number.
 
     Examples
     --------
@@ -119,9 +119,9 @@ def number_of_json(text: str) -> float | Decimal:
 
 
 def exact(value: str | float | Decimal | Fraction) -> Fraction | float:
-    """Return the exact number that a scalar is or spells; a float is the number it is written as.
+    """Return the exact number that a scalar is or spells; a float is its shortest decimal form.
 
-    Infinite numbers and those with more than 4,000 digits before or after the point are infinity.
+    Numbers with more than 4,000 digits before or after the point become infinity.
 
     Examples
     --------
@@ -140,18 +140,18 @@ def exact(value: str | float | Decimal | Fraction) -> Fraction | float:
 
 
 def usual_spelling(cell: object) -> str:
-    """Return how a number is spelled, but for what nobody takes for another answer.
+    """Return the spelling of a number without differences that never distinguish answers.
 
-    That is a plus sign, a zero before the point, and a point with nothing but zeros behind it: a
-    program writes 1.0 for 1 where the column has a gap. Zeros in front (007) and behind another
-    digit (1.10) are left, for they tell codes apart; so is an exponent, as a code may have an E.
+    A plus sign is removed, a zero before the point added, and a point with only zeros after it
+    removed, because programs write 1.0 for 1 in a column with missing cells. Leading zeros (007),
+    trailing zeros after another digit (1.10) and exponents remain, because they distinguish codes.
 
     Examples
     --------
-    >>> [usual_spelling(one) for one in ("+1", "1.00", ".5", "007", "1.10", "1E2", 100.0)]
+    >>> [usual_spelling(x) for x in ("+1", "1.00", ".5", "007", "1.10", "1E2", 100.0)]
     ['1', '1', '0.5', '007', '1.10', '1E2', '100']
     """
-    text = cell if isinstance(cell, str) else _written(cell)
+    text = cell if isinstance(cell, str) else _decimal_form(cell)
     text = _NO_FRACTION.sub("", text.removeprefix("+"))
     sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
     digits = f"0{digits}" if digits[:1] in {"", "."} else digits
@@ -159,24 +159,24 @@ def usual_spelling(cell: object) -> str:
 
 
 def inferred(cells: npt.NDArray[np.object_]) -> pd.Series[Any]:
-    """Return a column of numbers, text or objects; no whole number is rounded to a float.
+    """Return a column of numbers, text or objects, without rounding whole numbers to floats.
 
     Examples
     --------
     >>> inferred(np.array([2**53 + 1, 0.5], dtype=object)).tolist()
     [9007199254740993, 0.5]
     """
-    written = pd.Series(cells, dtype=object)
+    objects = pd.Series(cells, dtype=object)
     try:
-        found = written.infer_objects()
+        column = objects.infer_objects()
     except OverflowError:  # pandas 2 fails on whole numbers of hundreds of digits
-        return written
-    is_float = pd.api.types.is_float_dtype(found.dtype)
-    return written if is_float and (found.abs() >= EXACT).any() else found
+        return objects
+    is_float = pd.api.types.is_float_dtype(column.dtype)
+    return objects if is_float and (column.abs() >= EXACT).any() else column
 
 
-def _written(cell: object) -> str:
-    """Return a number without an exponent and without zeros at its end."""
+def _decimal_form(cell: object) -> str:
+    """Return a number without an exponent and without trailing zeros."""
     number = cell if isinstance(cell, Decimal | int) else as_number(cell)
     text = format(Decimal(repr(number) if isinstance(number, float) else cast("Any", number)), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text

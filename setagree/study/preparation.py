@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
 
-_WHOLE_AT_MOST = 2.0**61
+_MAX_WHOLE = 2.0**61
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _ZONED = re.compile(r"\d[T ]\d.*(Z|[+-]\d\d(?::?\d\d)?)$")
 _NUMERAL = re.compile(r"(?:(?<!\S)[-\u2212])?[0-9]+(?:[.,][0-9]+)*")
@@ -50,18 +50,18 @@ _QUANTITY = re.compile(r"0\s?[^\W\d_]+")
 _DAY_AND_MONTH = re.compile(r"(0?[1-9]|[12]\d|3[01])\.(0[1-9]|1[0-2])")
 _CLOCK = re.compile(r"\d:\d")
 _DATE_WORDS = CALENDAR_WORDS | {"am", "pm", "st", "nd", "rd", "th", "t"}
-"""What stands in dates; names of other words may have a number that counts them."""
+"""Words in dates; names with other words may contain a serial number."""
 
 
 def in_order(data: Frame, reading: Reading) -> pd.DataFrame:
-    """Return a long table in which a rater's answers to one unit stand in the order of a column.
+    """Return a long table with a rater's answers to one unit in the order of a column.
 
-    They exchange their rows with one another alone, so that units and raters keep their places.
+    Only rows of the same unit and rater are exchanged, so that units and raters keep their order.
 
     Raises
     ------
     DataError
-        The column is absent; some answers have no time there, or the times have no known order.
+        The column is absent, some answers have no time in it, or the times have no known order.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def in_order(data: Frame, reading: Reading) -> pd.DataFrame:
     """
     table = as_pandas(data)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SetagreeWarning)  # all said when the study is read
+        warnings.simplefilter("ignore", SetagreeWarning)  # reading the study repeats all warnings
         units, raters = (
             code_ids(pick_column(table, name), role)[0].astype(np.int64)
             for name, role in ((reading.unit, "unit"), (reading.rater, "rater"))
@@ -86,16 +86,16 @@ def in_order(data: Frame, reading: Reading) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """Times, or other things that have an order.
+    """Times or names in an order.
 
     Attributes
     ----------
     ranks : ndarray of int
-        Place of each among the distinct ones, from 0.
+        Rank of each among the distinct times, from 0.
     values : ndarray of numbers or datetime64, optional
-        The times, in UTC if their zone is known; None for names, which have an order only.
+        The times, in UTC if their zone is known; None for names, which have only an order.
     zone : tzinfo, optional
-        The zone in which they were written.
+        The original zone.
     """
 
     ranks: Codes
@@ -103,37 +103,37 @@ class Times:
     zone: Any = None
 
     def shown(self, time: Any) -> Any:
-        """Return a time as it was written: a number, or a Timestamp in its zone."""
+        """Return a time as a number, or as a Timestamp in the original zone."""
         if not isinstance(time, np.datetime64):
             return time
         stamp = pd.Timestamp(time)
         return stamp if self.zone is None else stamp.tz_localize("UTC").tz_convert(self.zone)
 
 
-def read_times(cells: pd.Series[Any], said: str, *, are_spans: bool = False) -> Times:
-    """Return a column of numbers, dates or names in their order, which every function uses.
+def read_times(cells: pd.Series[Any], name: str, *, are_spans: bool = False) -> Times:
+    """Return the order of a column of numbers, dates or names.
 
     Numbers are ordered by size and dates by time, also if they are text. Dates are those of
-    ISO 8601 (2026-01-31), or have a year of four digits and read alike with the day or the month
+    ISO 8601 (2026-01-31), or have a year of four digits and are the same with the day or the month
     first. An ordered categorical has its own order. Names are ordered by the one number in which
-    they differ ("batch 2" before "batch 10", "0.25 mm" before "0.5 mm"), or if they begin with a
-    year, by all. Versions are ordered by their parts ("v1.9" before "v1.10"). Numbers that are
+    they differ ("batch 2" before "batch 10", "0.25 mm" before "0.5 mm"), or by all numbers if they
+    begin with a year. Versions are ordered by their parts ("v1.9" before "v1.10"). Numbers that are
     equal and written differently (1 and 1.0) are one time, with a warning.
 
     Parameters
     ----------
     cells : Series
         The column.
-    said : str
-        The option that names it, for errors.
+    name : str
+        The option that names the column, for errors.
     are_spans : bool
         Whether only numbers and dates are allowed, because names in an order have no distances.
 
     Raises
     ------
     DataError
-        A cell is blank or missing, or the order of the cells is not known, also because they may
-        be decimals or versions (1.9 and 1.10).
+        A cell is blank or missing, or the order of the cells is not known, for example because
+        they may be decimals or versions (1.9 and 1.10).
 
     Examples
     --------
@@ -148,54 +148,54 @@ def read_times(cells: pd.Series[Any], said: str, *, are_spans: bool = False) -> 
     is_typed = cells.dtype != object and isinstance(cells.dtype, np.dtype | pd.DatetimeTZDtype)
     codes, listed = pd.factorize(cells if is_typed else as_objects(cells))
     distinct = pd.Series(listed).infer_objects()
-    blank = [isinstance(one, str) and not one.strip() for one in distinct]
+    blank = [isinstance(cell, str) and not cell.strip() for cell in distinct]
     missing = (codes < 0) | np.array([*blank, True])[codes]
     if missing.any():
         n = int(missing.sum())
         raise DataError(
-            f"{said}: {counted(n, 'row')} of {len(cells):,} {'has' if n == 1 else 'have'} nothing "
+            f"{name}: {counted(n, 'row')} of {len(cells):,} {'has' if n == 1 else 'have'} nothing "
             "in that column."
         )
     if is_ordered(cells.dtype) and not are_spans:
         return Times(np.asarray(cells.cat.codes, dtype=np.int64), None)
-    texts = [tidied(one) for one in distinct if isinstance(one, str)]
-    if (found := _numbers(distinct)) is not None:
-        _check_unclear(texts, said, are_decimals=True)
-    elif (found := _dates(distinct)) is None:
-        found = None if are_spans else _names(distinct, said)
-    if found is None:
-        raise _no_order(distinct, said, are_spans=are_spans)
+    texts = [tidied(cell) for cell in distinct if isinstance(cell, str)]
+    if (times := _numbers(distinct)) is not None:
+        _check_unclear(texts, name, are_decimals=True)
+    elif (times := _dates(distinct)) is None:
+        times = None if are_spans else _names(distinct, name)
+    if times is None:
+        raise _no_order(distinct, name, are_spans=are_spans)
     if not are_spans and len(texts) == len(distinct):
-        _warn_equal(texts, found, np.bincount(codes), said)
-    values = None if found.values is None else found.values[codes]
-    return Times(found.ranks[codes], values, found.zone)
+        _warn_equal(texts, times, np.bincount(codes), name)
+    values = None if times.values is None else times.values[codes]
+    return Times(times.ranks[codes], values, times.zone)
 
 
 def _numbers(cells: pd.Series[Any]) -> Times | None:
-    """Return distinct cells that are numbers, or spell one, by size, or None for all others."""
+    """Return distinct cells by size, or None if some are not numbers and do not spell one."""
     array = np.asarray(cells)
     if array.dtype.kind in "iuf":
         ranks = np.unique(array, return_inverse=True)[1].astype(np.int64)
         floats, is_whole = array.astype(np.float64), array.dtype.kind != "f"
     else:
-        plain = [tidied(one) for one in cells]
-        if any(isinstance(one, bool) or as_number(one) is None for one in plain):
+        plain = [tidied(cell) for cell in cells]
+        if any(isinstance(cell, bool) or as_number(cell) is None for cell in plain):
             return None
-        keys = [exact(one) for one in plain]
+        keys = [exact(cell) for cell in plain]
         place = {key: k for k, key in enumerate(sorted({*keys}))}
         ranks = np.array([place[key] for key in keys], dtype=np.int64)
         floats = np.array([*map(float, keys)])
         array, is_whole = floats, bool((floats == np.floor(floats)).all())
-    # Differences of small whole numbers (int8) would run over.
-    fits = is_whole and bool((np.abs(floats) < _WHOLE_AT_MOST).all())
+    # int64, because differences of small integers (int8) would overflow.
+    fits = is_whole and bool((np.abs(floats) < _MAX_WHOLE).all())
     return Times(ranks, array.astype(np.int64) if fits else floats)
 
 
 def _dates(cells: pd.Series[Any]) -> Times | None:
-    """Return distinct dates by time, or None if some cells are not dates or have no zone."""
+    """Return distinct dates by time, or None if some are not dates or only some have zones."""
     if not pd.api.types.is_datetime64_any_dtype(cells):
-        texts = pd.Series([tidied(str(one)) for one in cells], dtype=object)
-        zones = {found and found[1] for found in map(_ZONED.search, texts)}
+        texts = pd.Series([tidied(str(cell)) for cell in cells], dtype=object)
+        zones = {match and match[1] for match in map(_ZONED.search, texts)}
         if None in zones and len(zones) > 1:
             return None
         years_first = texts.where(texts.str.match(r"\d{4}"))  # pandas also reads "today"
@@ -216,7 +216,7 @@ def _dates(cells: pd.Series[Any]) -> Times | None:
 
 
 def _unambiguous(text: str) -> pd.Timestamp | None:
-    """Return a date with a year of four digits that is the same with day or month first."""
+    """Return a date with a year of four digits, or None if day and month are ambiguous."""
     words = {word.casefold() for word in re.findall(r"[^\W\d_]+", text)}
     if not _YEAR.search(text) or not words <= _DATE_WORDS:
         return None
@@ -230,11 +230,14 @@ def _unambiguous(text: str) -> pd.Timestamp | None:
     return read[0] if same and read[0].tzinfo is None else None
 
 
-def _names(cells: pd.Series[Any], said: str) -> Times | None:
-    """Return distinct names by the number in which they differ, or by a year and what follows."""
+def _names(cells: pd.Series[Any], name: str) -> Times | None:
+    """Return distinct names by the number in which they differ, or by all if a year comes first.
+
+    Return None for other names.
+    """
     if len(cells) == 1:
         return Times(np.zeros(1, dtype=np.int64), None)
-    texts = [tidied(str(one)) for one in cells]
+    texts = [tidied(str(cell)) for cell in cells]
     templates = {_NUMERAL.sub("0", text) for text in texts}
     words = {word.casefold() for text in templates for word in re.findall(r"[^\W\d_]+", text)}
     if len(templates) > 1 or not words - _DATE_WORDS or _CLOCK.search(texts[0]):
@@ -244,15 +247,15 @@ def _names(cells: pd.Series[Any], said: str) -> Times | None:
     is_quantity = bool(_QUANTITY.fullmatch(template)) and not has_years
     fields: list[list[tuple[Any, ...]]] = []
     n_varying = 0
-    for found in zip(*map(_NUMERAL.findall, texts), strict=True):
-        numerals = [one.replace(",", ".").replace("\u2212", "-") for one in found]
-        keys: list[tuple[Any, ...]] = [tuple(map(int, one.split("."))) for one in numerals]
+    for field in zip(*map(_NUMERAL.findall, texts), strict=True):
+        numerals = [text.replace(",", ".").replace("\u2212", "-") for text in field]
+        keys: list[tuple[Any, ...]] = [tuple(map(int, text.split("."))) for text in numerals]
         if not is_version and all(len(key) < 3 for key in keys):
             are_decimals = is_quantity or not any(key[0] for key in keys)
             are_decimals &= not all(map(_DAY_AND_MONTH.fullmatch, numerals))
-            _check_unclear(numerals, said, are_decimals=are_decimals)
+            _check_unclear(numerals, name, are_decimals=are_decimals)
             if are_decimals:
-                keys = [(Fraction(one),) for one in numerals]
+                keys = [(Fraction(text),) for text in numerals]
         n_varying += sum(len({*part}) > 1 for part in zip_longest(*keys))
         fields.append(keys)
     if n_varying > 1 and not (has_years or is_version):
@@ -262,23 +265,23 @@ def _names(cells: pd.Series[Any], said: str) -> Times | None:
     return Times(np.array([place[key] for key in names], dtype=np.int64), None)
 
 
-def _check_unclear(numerals: Sequence[str], said: str, *, are_decimals: bool) -> None:
-    """Raise if numerals have one order as decimals and another one as versions: 1.9 and 1.10.
+def _check_unclear(numerals: Sequence[str], name: str, *, are_decimals: bool) -> None:
+    """Raise `DataError` if numerals sort differently as decimals and as versions: 1.9 and 1.10.
 
-    Those that are known to be decimals have an order, unless the longer one ends in zero.
+    With `are_decimals`, only a longer numeral that ends in zero is unclear.
     """
     fractions: dict[str, list[str]] = {}
     for match in filter(None, map(_FRACTION.fullmatch, numerals)):
         fractions.setdefault(match[1], []).append(match[2])
-    for whole, digits in fractions.items():
-        least = ""  # of the shortest fractions so far, the least
-        for one in sorted({*digits}, key=lambda text: (text.rstrip("0"), -len(text)), reverse=True):
-            may_be_version = not are_decimals or (one[-1] == "0" and one[0] != "0")
-            if least and len(one) > len(least) and int(one) >= int(least) and may_be_version:
-                shorter, longer = f"{whole}.{least}", f"{whole}.{one}"
+    for integer, digits in fractions.items():
+        least = ""  # the smallest of the shortest fractions so far
+        for part in sorted({*digits}, key=lambda x: (x.rstrip("0"), -len(x)), reverse=True):
+            may_be_version = not are_decimals or (part[-1] == "0" and part[0] != "0")
+            if least and len(part) > len(least) and int(part) >= int(least) and may_be_version:
+                shorter, longer = f"{integer}.{least}", f"{integer}.{part}"
                 relation = "equal to" if Fraction(shorter) == Fraction(longer) else "less than"
                 raise DataError(
-                    f"{said}: {longer} and {shorter} cannot be put in order, because {longer} is "
+                    f"{name}: {longer} and {shorter} cannot be put in order, because {longer} is "
                     f"{relation} {shorter} as a decimal, but not as a version or month. Use "
                     "numbers with equally many digits after the point, or dates as in 2026-01-31"
                     + python_or_command(
@@ -287,37 +290,37 @@ def _check_unclear(numerals: Sequence[str], said: str, *, are_decimals: bool) ->
                         ".",
                     )
                 )
-            if not least or len(one) <= len(least):
-                least = one
+            if not least or len(part) <= len(least):
+                least = part
 
 
-def _warn_equal(texts: Sequence[str], times: Times, n_cells: Codes, said: str) -> None:
-    """Warn if numbers, or names by their numbers, are written in several ways and read as one."""
+def _warn_equal(texts: Sequence[str], times: Times, n_cells: Codes, name: str) -> None:
+    """Warn if several spellings of a number, or of a name by its number, are read as one time."""
     if times.values is not None and times.values.dtype.kind == "M":
         return
     spellings: dict[int, dict[str, int]] = {}
     for text, rank, n in zip(texts, times.ranks.tolist(), n_cells.tolist(), strict=True):
         spelled = spellings.setdefault(rank, {})
         spelled[text] = spelled.get(text, 0) + n
-    equal = [[*one.items()] for one in spellings.values() if len(one) > 1]
+    equal = [[*spelled.items()] for spelled in spellings.values() if len(spelled) > 1]
     if equal:
         (first, n), (second, m) = equal[0][:2]
         more = f" So are {counted(len(equal) - 1, 'other time')}." if len(equal) > 1 else ""
         warn(
-            f"{said}: {first!r} ({counted(n, 'cell')}) and {second!r} ({counted(m, 'cell')}) are "
+            f"{name}: {first!r} ({counted(n, 'cell')}) and {second!r} ({counted(m, 'cell')}) are "
             f"equal as numbers and are read as one time.{more} If they differ, give the order by "
             "numbers or dates that differ.",
             SetagreeWarning,
         )
 
 
-def _no_order(cells: pd.Series[Any], said: str, *, are_spans: bool) -> DataError:
-    """Return the error on cells whose order is not known."""
-    each = (pd.Series([one], dtype=object) for one in cells)
-    odd = [one[0] for one in each if (_numbers(one) or _dates(one)) is None]
+def _no_order(cells: pd.Series[Any], name: str, *, are_spans: bool) -> DataError:
+    """Return the error for cells without a known order."""
+    columns = (pd.Series([cell], dtype=object) for cell in cells)
+    odd = [column[0] for column in columns if (_numbers(column) or _dates(column)) is None]
     if not odd:
         return DataError(
-            f"{said}: {shorten(cells.iloc[0])} and {shorten(cells.iloc[-1])} cannot be put in "
+            f"{name}: {shorten(cells.iloc[0])} and {shorten(cells.iloc[-1])} cannot be put in "
             "order. Use numbers only, or dates only, all with a time zone or none."
         )
     remedy = (
@@ -326,33 +329,33 @@ def _no_order(cells: pd.Series[Any], said: str, *, are_spans: bool) -> DataError
         else python_or_command(
             "Use numbers or such dates, or give the order as an ordered categorical: "
             "pandas.Categorical(cells, categories=[...], ordered=True).",
-            f"Use {said.split()[0]} with a column of numbers or such dates.",
+            f"Use {name.split()[0]} with a column of numbers or such dates.",
         )
     )
     return DataError(
-        f"{said}: {shorten(odd[0])} cannot be put in order, because it is neither a number nor a "
+        f"{name}: {shorten(odd[0])} cannot be put in order, because it is neither a number nor a "
         f"date as in 2026-01-31. {remedy}"
     )
 
 
 STATUSES = ("observed", "abstained", "not applicable", "failed to parse", "refused")
-"""What a status may be; a blank one is the first."""
+"""Permitted statuses; a blank status is the first."""
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedRows:
-    """Rows of a long table by their use.
+    """Rows of a long table, separated by use.
 
     Attributes
     ----------
     counted : DataFrame
         The rows that coefficients use.
     with_queued : DataFrame, optional
-        These rows and those that ``queued=`` marks, if it marks any.
+        The same rows and those marked by ``queued=``; None without marked rows.
     unobserved : DataFrame, optional
-        The rows that have another ``status=`` than observed.
+        The rows with another ``status=`` than observed.
     statuses : ndarray of str, optional
-        The statuses of these.
+        The statuses of the unobserved rows.
     """
 
     counted: Frame
@@ -362,39 +365,39 @@ class PreparedRows:
 
 
 def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
-    """Separate the rows of a long table that count from unobserved and from queued ones.
+    """Separate observed rows of a long table from unobserved and from queued rows.
 
     Raises
     ------
     DataError
-        A column is absent or holds something else, or no row counts.
+        A column is absent or has other cells, or no row is observed.
     """
     if reading.queued is None:
         warn_unnamed_marks(data, reading)
     if reading.status is None and reading.queued is None:
         return PreparedRows(data)
-    table, left, said = numbered(as_pandas(data)), None, None
+    table, unobserved, statuses = numbered(as_pandas(data)), None, None
     if reading.status is not None:
-        said = _read(pick_column(table, reading.status), reading.status)
-        table, observed = table.drop(columns=[reading.status]), said == STATUSES[0]
+        statuses = _read_statuses(pick_column(table, reading.status), reading.status)
+        table, observed = table.drop(columns=[reading.status]), statuses == STATUSES[0]
         if not observed.any():
             raise DataError(f"no row has the status {STATUSES[0]!r} in column {reading.status!r}.")
-        table, left, said = table[observed], table[~observed], said[~observed]
-        _warn_answers(left, reading.answer)
+        table, unobserved, statuses = table[observed], table[~observed], statuses[~observed]
+        _warn_answers(unobserved, reading.answer)
     if reading.queued is None:
-        return PreparedRows(table, None, left, said)
+        return PreparedRows(table, None, unobserved, statuses)
     marks = _marks(pick_column(table, reading.queued), reading.queued)
     table = table.drop(columns=reading.queued)
     if not marks.any():
-        return PreparedRows(table, None, left, said)
+        return PreparedRows(table, None, unobserved, statuses)
     _warn_queued(table, reading, marks)
-    return PreparedRows(table[~marks], table, left, said)
+    return PreparedRows(table[~marks], table, unobserved, statuses)
 
 
 def with_unobserved(study: Annotations, rows: PreparedRows, reading: Reading) -> Annotations:
-    """Return the study with the statuses of the rows that were not observed.
+    """Return the study with the statuses of unobserved rows.
 
-    Who answered a unit in another row after all has no other status there.
+    A status is dropped if another row has an answer of the rater to the unit.
     """
     if rows.unobserved is None or rows.statuses is None:
         return study
@@ -413,76 +416,75 @@ def with_unobserved(study: Annotations, rows: PreparedRows, reading: Reading) ->
 
 
 def _without_answer(
-    study: Annotations, left: pd.DataFrame, said: npt.NDArray[np.object_], reading: Reading
+    study: Annotations, rows: pd.DataFrame, statuses: npt.NDArray[np.object_], reading: Reading
 ) -> pd.DataFrame:
-    """Return unit, rater and status of the rows that no other row answers after all.
+    """Return unit, rater and status of the rows whose unit and rater have no answer in the study.
 
-    Of several rows of one unit and rater, such as those of a model that was asked again, the last
-    counts.
+    Of several rows of one unit and rater, such as repeated calls of a model, the last one counts.
     """
-    named = with_columns(reading, [str(column) for column in left])
-    ids = [code_ids(pick_column(left, getattr(named, role)), role) for role in ("unit", "rater")]
-    units, raters = (names[codes] for codes, names in ids) if len(left) else (said, said)
-    given = {*zip(study.units[study.unit_codes], study.raters[study.rater_codes], strict=True)}
-    last = {one: row for row, one in enumerate(zip(units, raters, strict=True))}
-    kept = sorted(row for one, row in last.items() if one not in given)
-    return pd.DataFrame({"unit": units[kept], "rater": raters[kept], "status": said[kept]})
+    columns = with_columns(reading, [str(column) for column in rows])
+    ids = [code_ids(pick_column(rows, getattr(columns, role)), role) for role in ("unit", "rater")]
+    units, raters = (names[codes] for codes, names in ids) if len(rows) else (statuses, statuses)
+    rated = {*zip(study.units[study.unit_codes], study.raters[study.rater_codes], strict=True)}
+    last = {pair: row for row, pair in enumerate(zip(units, raters, strict=True))}
+    kept = sorted(row for pair, row in last.items() if pair not in rated)
+    return pd.DataFrame({"unit": units[kept], "rater": raters[kept], "status": statuses[kept]})
 
 
-def _read(column: Any, name: str) -> npt.NDArray[np.object_]:
-    """Return the statuses, spelled as they are listed."""
+def _read_statuses(column: Any, name: str) -> npt.NDArray[np.object_]:
+    """Return the statuses in the spelling of `STATUSES`."""
     codes, cells = pd.factorize(as_objects(column), use_na_sentinel=False)
     out = []
     for code, cell in enumerate(cells):
-        said = "" if is_missing(cell) else str(cell).strip().lower()
-        said = " ".join(said.replace("_", " ").replace("-", " ").split()) or STATUSES[0]
-        if said not in STATUSES:
-            hint = did_you_mean(said, STATUSES) or (
-                f" It is one of {listing(STATUSES)}; of an answer that counts it is "
-                f"{STATUSES[0]!r}, or blank."
+        text = "" if is_missing(cell) else str(cell).strip().lower()
+        status = " ".join(text.replace("_", " ").replace("-", " ").split()) or STATUSES[0]
+        if status not in STATUSES:
+            hint = did_you_mean(status, STATUSES) or (
+                f" It must be one of {listing(STATUSES)}; {STATUSES[0]!r} or blank for an answer "
+                "that counts."
             )
             row = int(np.flatnonzero(codes == code)[0]) + 1
             raise DataError(
-                f"column {name!r} says whether an annotation was observed; row {row} has "
+                f"column {name!r} must have the status of each annotation; row {row} has "
                 f"{shorten(cell)}.{hint}"
             )
-        out.append(said)
+        out.append(status)
     return as_objects(out)[codes]
 
 
-def _warn_answers(left: pd.DataFrame, answer: Any) -> None:
-    """Warn if rows that were not observed have an answer."""
-    if isinstance(answer, list) or not len(left):
+def _warn_answers(rows: pd.DataFrame, answer: Any) -> None:
+    """Warn if unobserved rows have an answer."""
+    if isinstance(answer, list) or not len(rows):
         return
-    cells = as_objects(pick_column(left, answer))
+    cells = as_objects(pick_column(rows, answer))
     n = sum(not is_missing(cell) and str(cell).strip() not in {"", "[]"} for cell in cells)
     if n:
         warn(
             f"{counted(n, 'row')} with another status than {STATUSES[0]!r} and an answer: the "
-            "answer does not count.",
+            "answer is ignored.",
             DroppedRowsWarning,
         )
 
 
 def statuses(study: Annotations) -> pd.DataFrame:
-    """How many annotations of each rater were observed, and how many were not and why.
+    """Numbers of observed annotations and of each other status, with one row per rater.
 
-    A row for each rater, those without any observed annotation last; see ``status=`` of
-    `from_long`. Units that nobody annotated count, too.
+    Raters without an observed annotation come last; see ``status=`` of `from_long`. Units without
+    any annotation count too.
     """
     counts = np.bincount(study.rater_codes, minlength=study.n_raters)
-    left = study.unobserved
+    unobserved = study.unobserved
     index = [*study.raters]
-    if left is not None:
-        index += [one for one in left["rater"].unique() if one not in {*index}]
+    if unobserved is not None:
+        index += [rater for rater in unobserved["rater"].unique() if rater not in {*index}]
     raters = pd.Index(as_objects(index), name="rater", tupleize_cols=False)
     out = pd.DataFrame(0, index=raters, columns=[*STATUSES])
     out.iloc[: study.n_raters, 0] = counts
-    if left is not None:
+    if unobserved is not None:
         place = {rater: k for k, rater in enumerate(index)}
         cells = out.to_numpy(copy=True)
-        columns = [STATUSES.index(one) for one in left["status"]]
-        np.add.at(cells, ([place[one] for one in left["rater"]], columns), 1)
+        columns = [STATUSES.index(status) for status in unobserved["status"]]
+        np.add.at(cells, ([place[rater] for rater in unobserved["rater"]], columns), 1)
         out = pd.DataFrame(cells, index=raters, columns=[*STATUSES])
     return out
 
@@ -491,18 +493,18 @@ _YES, _NO = {"true", "yes", "y", "1", "x"}, {"false", "no", "n", "0", ""}
 
 
 def _warn_queued(table: pd.DataFrame, reading: Reading, marks: npt.NDArray[np.bool_]) -> None:
-    """Warn how many ratings are marked; raise DataError if all are, or parts of one rating."""
+    """Warn of the number of marked ratings; raise `DataError` if all or parts are marked."""
     n, n_ratings = int(marks.sum()), len(marks)
     if reading.degree is not None:
         n, n_ratings = _marked_ratings(table, reading, marks)
     if n == n_ratings:
         raise DataError(
-            f"all {counted(n, 'rating')} are marked in column {reading.queued!r}, so that none is "
-            "left for a coefficient."
+            f"all {counted(n, 'rating')} are marked in column {reading.queued!r}, so that none "
+            "remains for a coefficient."
         )
     warn(
         f"{n:,} of {counted(n_ratings, 'rating')} came from a queue that looks at answers (column "
-        f"{reading.queued!r}): coefficients leave them out, the consensus takes them.",
+        f"{reading.queued!r}): coefficients omit them, and the consensus uses them.",
         DroppedRowsWarning,
     )
 
@@ -510,21 +512,21 @@ def _warn_queued(table: pd.DataFrame, reading: Reading, marks: npt.NDArray[np.bo
 def _marked_ratings(
     table: pd.DataFrame, reading: Reading, marks: npt.NDArray[np.bool_]
 ) -> tuple[int, int]:
-    """Return how many ratings of several rows are marked, and how many there are.
+    """Return the number of marked ratings of one or more rows, and the number of all ratings.
 
     Raises
     ------
     DataError
         A rating is marked in some of its rows.
     """
-    # As text; that 1 and "1" are several units is said where the ratings are read.
+    # As text: reading the ratings warns that 1 and "1" are different units.
     ids = [as_objects(pick_column(table, str(name))).astype(str)
            for name in (reading.unit, reading.rater)]  # fmt: skip
     of_row, _ = pd.MultiIndex.from_arrays(ids).factorize()
     n_rows, n_marked = np.bincount(of_row), np.bincount(of_row, marks)
     if (partly := np.flatnonzero((n_marked > 0) & (n_marked < n_rows))).size:
         first = np.flatnonzero(of_row == partly[0])[0]
-        unit, rater = (shorten(each[first]) for each in ids)
+        unit, rater = (shorten(names[first]) for names in ids)
         raise DataError(
             f"Unit {unit}, rater {rater}: column {reading.queued!r} marks some of the "
             f"{n_rows[partly[0]]} rows of this answer and others not; with {option('degree')} they "
@@ -544,7 +546,7 @@ def _words(cells: Iterable[Any]) -> list[str]:
 
 
 def _marks(column: pd.Series[Any], name: str) -> npt.NDArray[np.bool_]:
-    """Return which rows are marked."""
+    """Return whether each row is marked."""
     cells = as_objects(column)
     words = _words(cells)
     odd = [row for row, word in enumerate(words) if word not in _YES | _NO]
@@ -559,8 +561,8 @@ def _marks(column: pd.Series[Any], name: str) -> npt.NDArray[np.bool_]:
 
 def has_unnamed_marks(names: Collection[object], reading: Reading) -> bool:
     """Return whether a table has a column ``queued`` that neither an option nor `where` names."""
-    is_asked = reading.condition is not None and QUEUED in reading.condition.columns
-    return QUEUED in names and not (is_asked or reading.names_column(QUEUED))
+    is_filtered = reading.condition is not None and QUEUED in reading.condition.columns
+    return QUEUED in names and not (is_filtered or reading.names_column(QUEUED))
 
 
 def warn_unnamed_marks(data: Frame, reading: Reading) -> None:
@@ -571,15 +573,15 @@ def warn_unnamed_marks(data: Frame, reading: Reading) -> None:
 
 
 def warn_marks(cells: Iterable[Any], counts: Iterable[int]) -> None:
-    """Warn how many ratings a column ``queued`` of yes and no marks; `counts` are of its cells."""
+    """Warn of the number of rows that a column ``queued`` marks; `counts` are of its cells."""
     words, n = _words(cells), np.array([*counts], dtype=np.int64)
     n_marked = int(n[[word in _YES for word in words]].sum())
     if not n_marked or not {*words} <= _YES | _NO:
         return
     warn(
         f"column {QUEUED!r} marks {n_marked:,} of {counted(int(n.sum()), 'row')} by yes; they "
-        "count like all others. If a queue asked for them because of the answers, pass "
-        f"{_remedy()}, which leaves them out of coefficients.",
+        "count like all others. If a queue requested them because of the answers, pass "
+        f"{_remedy()}, which omits them from coefficients.",
         SetagreeWarning,
     )
 
@@ -588,8 +590,8 @@ def warn_unread_marks(names: Collection[object], reading: Reading) -> None:
     """Warn if a table that is reduced piece by piece has a column ``queued``."""
     if has_unnamed_marks(names, reading):
         warn(
-            f"column {QUEUED!r} is not read in an engine. If it marks ratings that a queue asked "
-            f"for because of the answers, pass {_remedy()} and "
+            f"column {QUEUED!r} is not read in an engine. If it marks ratings that a queue "
+            f"requested because of the answers, pass {_remedy()} and "
             f"read the table into memory, or omit them with {option('where')}.",
             SetagreeWarning,
         )

@@ -25,7 +25,7 @@ from setagree.wording.label_sets import Label
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union", "repeats"]
 Tokens: TypeAlias = Literal["words", "tool"]
-"""Which tokens are counted in place of the characters of spans."""
+"""Tokens that are counted instead of the characters of spans."""
 
 Predictions: TypeAlias = "bool | Collection[str]"
 AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
@@ -66,17 +66,17 @@ class Reading:
         The separator of the labels in a cell. Default: a comma; in an export that of its format.
     blank : {"missing", "empty", "error"}, optional
         The meaning of blank text. Default: missing, with one warning that gives the count. In the
-        text column of a long table, nulls (None, NaN) without blank text mean it too, as pandas
-        makes nulls of blanks (``keep_default_na=False`` keeps them); otherwise null is missing. One
-        warning gives both counts.
+        text column of a long table without blank text, nulls (None, NaN) have the same meaning,
+        because pandas reads blanks as nulls (``keep_default_na=False`` keeps them). In other
+        columns a null is missing. One warning gives both counts.
     case : {"keep", "lower"}
         ``"lower"`` makes ``"Joy"`` and ``"joy"`` one label.
     codebook : collection of labels, or mapping, optional
-        The labels that may occur: an error lists all others with their counts. A mapping has the
+        The permitted labels: an error lists all others with their counts. A mapping gives the
         label of each spelling, as in ``{"joy": "joy", "joyful": "joy"}``.
     empty : collection of text, optional
-        Answers that mean that no label applies, such as ``["none", "nothing"]``; compared as those
-        of `na_values`.
+        Answers that mean the empty set, such as ``["none", "nothing"]``; compared as those of
+        `na_values`.
     na_values : collection of text or numbers, optional
         Answers that mean no annotation, such as ``["NA", "n/a"]``, for any `blank`. The space
         around a cell is ignored, as is its case under ``case="lower"``; a list of that one label is
@@ -107,10 +107,9 @@ class Reading:
         the models to read. Each model is a rater; ``is_model`` in `raters_frame` marks it. Default:
         they are omitted, and a warning counts them.
     model : str or list of str, optional
-        Raters that are models. The study has only the answers of the others, and
-        tables name the models (`exclude_raters` omits raters without naming them). Models that are
-        only marked, by an export or by a column of roles ("human", "model") in `rater_columns`,
-        remain raters.
+        Raters that are models. The study has only the answers of the others, and tables name the
+        models (`exclude_raters` omits raters without naming them). Models that are only marked, by
+        an export or by a column of roles ("human", "model") in `rater_columns`, remain raters.
     wide : bool
         Whether each rater has a column of answers; `unit` may be named.
     raters_in_rows : bool, optional
@@ -126,8 +125,7 @@ class Reading:
         or signs is written in backticks, such a value in quotes. Two numbers, or texts that spell
         some, are compared as numbers, others as text; a null and a blank cell never match. A
         time with a zone or an offset, in a cell or as the value, is compared as the time in UTC; a
-        value without one is taken as UTC if the column has zones. A warning counts the rows that
-        are dropped.
+        value without one is read as UTC if the column has zones. A warning counts the dropped rows.
     filename_column : str, optional
         Of several files: the name of a new column with the file of each row.
     sheet : str or int, optional
@@ -163,7 +161,7 @@ class Reading:
         "ruzicka" and "manhattan" compare degrees, and others compare the labels alone.
     cluster : str, optional
         The column of units that names their document, patient or conversation: units of one
-        cluster are alike, and every interval respects it. See `Annotations.sampled`.
+        cluster are similar, and every interval accounts for that. See `Annotations.sampled`.
     sampling_weight : str, optional
         The column with the number of population units that each unit represents; not frequencies.
     strata : str, optional
@@ -232,7 +230,7 @@ class Reading:
         self._check_names()
         if self.labels is not None and self.value is not None:
             raise OptionError(
-                f"name {option('labels')} (label sets) or {option('value')} (one scalar a cell), "
+                f"name {option('labels')} (label sets) or {option('value')} (one scalar per cell), "
                 "not both."
             )
         if self.kind is not None:
@@ -249,13 +247,13 @@ class Reading:
         if self.sql is not None:
             check_type("sql", self.sql, str, "a query, such as 'SELECT * FROM ratings'")
             if not self.sql.strip():
-                raise OptionError(f"{option('sql', self.sql)} is no query; drop it, or SELECT.")
+                raise OptionError(f"{option('sql', self.sql)} must be a query; omit it, or SELECT.")
         _ = self.condition
         self._check_spans()
         if self.tool not in ("auto", "table") and (names := self._layout + self.column_options):
             raise OptionError(
-                f"{names[0]} is for tables: say {option('tool', 'table')}, or "
-                f"drop it with {option('tool', self.tool)}."
+                f"{names[0]} is for tables: use {option('tool', 'table')}, or "
+                f"omit it with {option('tool', self.tool)}."
             )
         self._check_layout()
         rows = {name: getattr(self, name) for name in ("status", "queued", "degree")}
@@ -278,7 +276,7 @@ class Reading:
             )
 
     def _check_spans(self) -> None:
-        """Raise an error for odd options of spans."""
+        """Raise an error for invalid options of spans."""
         if self.spans is not None:
             check_type("spans", self.spans, bool | str, "True, or the name of a layer")
         if self.tokens is not None:
@@ -294,10 +292,10 @@ class Reading:
             try:
                 bool(value)
             except (TypeError, ValueError):
-                none = f"There is no column {shorten(value)}: " if name in self.columns else ""
+                start = f"There is no column {shorten(value)}: " if name in self.columns else ""
                 raise OptionError(
-                    f"{none}{option(name)} is {a_type(value)}; give text, a list of texts or a "
-                    "flag."
+                    f"{start}{option(name)} must be text, a list of texts or a flag, not "
+                    f"{a_type(value)}."
                 ) from None
         if self.tool is not Reading.tool:
             check_type("tool", self.tool, str, "the name of a format")
@@ -334,7 +332,7 @@ class Reading:
         """Syntax of label cells; blank cells are missing by default."""
         options = (self.label_sep, self.blank, self.codebook, self.na_values, self.empty)
         if self.case is Reading.case and all(option is None for option in options):
-            return _DEFAULT_SYNTAX  # which was checked once
+            return _DEFAULT_SYNTAX  # skips the checks
         label_sep = "," if self.label_sep is None else self.label_sep
         blank: Blank = "missing" if self.blank is None else self.blank
         return LabelSyntax(
@@ -445,8 +443,8 @@ def check_encoding(encoding: str) -> None:
     try:
         "a".encode(encoding)
     except (LookupError, ValueError, TypeError):
-        known = [name.replace("_", "-") for name in encodings.aliases.aliases.values()]
-        hint = did_you_mean(str(encoding).replace("_", "-"), known)
+        names = [name.replace("_", "-") for name in encodings.aliases.aliases.values()]
+        hint = did_you_mean(str(encoding).replace("_", "-"), names)
         name = option("encoding", encoding, limit=80)
         raise OptionError(f"{name} is not a text encoding.{hint}") from None
 
@@ -458,7 +456,7 @@ Note: TypeAlias = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """Options for the reduction of a table; see `tally`. Under `in_memory` none is reduced."""
+    """Options for the reduction of a table; see `tally`. With `in_memory` no table is reduced."""
 
     assume_unique: bool = False
     partitioned_by_unit: bool = False

@@ -41,7 +41,7 @@ from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number, exact, usual_spelling
 
 Key: TypeAlias = Fraction | float | str
-"""What is compared: an exact number (infinity is a float), or text."""
+"""Value that is compared: an exact number (infinity is a float), or text."""
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -72,7 +72,7 @@ _OPERATOR = re.compile(r"(==|!=|<=|>=|<|>|(?:not\s+)?in(?![^\s\[]))\s*")
 _NOT = re.compile(rf"\s*not(?=[\s(`])(?!\s*{_OPERATOR.pattern})")
 _VALUE = re.compile(rf"\s*(?:\"((?:[^\"]|\"\")*)\"|'((?:[^']|'')*)'|({_BARE}))\s*")
 _OPENING, _CLOSING = re.compile(r"\s*\("), re.compile(r"\s*\)\s*")
-_NOTHING = {"null", "none", "nan", "nat", "<na>"}
+_NULLS = {"null", "none", "nan", "nat", "<na>"}
 _TRUTH = {"true", "false"}
 _AS_WRITTEN = (dt.date, dt.time, UUID, pd.Period)
 _CLOCK = r"(\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?"
@@ -91,7 +91,7 @@ CALENDAR_WORDS = {
     *("tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
 }
 _SHOWN = 5
-_MOST_CELLS = 1000
+_MAX_CELLS = 1000
 _ROWS = re.compile(r"\brows? \d")
 _END = "; text with spaces or signs must be in quotes"
 
@@ -115,7 +115,7 @@ class Condition:
 
     @cached_property
     def keys(self) -> list[Key]:
-        """What cells are compared with; if a value is quoted, only cells that are not text."""
+        """Keys that cells are compared with; for a quoted value, only cells that are not text."""
         compared = zip(self.values, self.quoted, strict=True)
         return [_number_or_text(value, quoted=quoted) for value, quoted in compared]
 
@@ -124,7 +124,7 @@ class Condition:
         key = key_of(cell)
         if key is None:
             return NULL
-        # A numeral in quotes is refused after the other operators, and other text is a key.
+        # After other operators the parser rejects quoted numerals, so that the keys suffice.
         is_exact = isinstance(cell, str) and self.operator in _EQUALITY
         compared = zip(self.values, self.keys, self.quoted, strict=True)
         matches = (
@@ -144,20 +144,20 @@ class Condition:
         return OPERATORS[self.operator](key, value)
 
     def _of_cells(self, cells: Iterable[object]) -> Verdicts:
-        """Return the verdict on each of several cells; equal ones of one type are read once."""
-        known: dict[tuple[type, Any, int], int] = {}
-        found = []
+        """Return the verdict on each cell; equal cells of one type are compared once."""
+        verdict_of: dict[tuple[type, Any, int], int] = {}
+        verdicts = []
         for cell in cells:
-            # To Python, the two hours at the end of summer time are equal except for the fold.
-            pair = (type(cell), cell, getattr(cell, "fold", 0))
+            # Times in the repeated hour at the end of summer time differ only in their fold.
+            key = (type(cell), cell, getattr(cell, "fold", 0))
             try:
-                verdict = known.get(pair)
+                verdict = verdict_of.get(key)
             except TypeError:  # a list, a dict
                 verdict = self.verdict(cell)
             if verdict is None:
-                verdict = known[pair] = self.verdict(cell)
-            found.append(verdict)
-        return np.array(found, dtype=np.int8)
+                verdict = verdict_of[key] = self.verdict(cell)
+            verdicts.append(verdict)
+        return np.array(verdicts, dtype=np.int8)
 
     def verdicts(self, column: Column | Sequence[object]) -> Verdicts:
         """Return the verdict on each row of a column.
@@ -165,16 +165,16 @@ class Condition:
         Raises
         ------
         DataError
-            The column holds lists or other objects, or dates whose order is not that of the text.
+            The column has lists or other objects, or dates whose text does not sort by time.
         """
         try:
             if not isinstance(column, pd.Series):
                 return self._of_cells(column)
             column = without_dictionary(column)
-            if column.dtype == object:  # to a table of distinct cells, 1 and True are one
+            if column.dtype == object:  # distinct_cells would merge 1 and True
                 return self._of_cells(column)
             codes, distinct = distinct_cells(column)
-            # A missing cell has code -1, which picks the last.
+            # A missing cell (code -1) picks the appended verdict.
             return np.append(self._of_cells(distinct), np.int8(NULL))[codes]
         except DataError as error:
             raise DataError(
@@ -189,35 +189,34 @@ class Where:
     A condition is written ``COLUMN OP VALUE``: a column; one of ==, !=, <, <=, >, >=, in, not in;
     and a value, or after ``in`` a list of values in square brackets. A column name with spaces or
     signs is written in backticks, such a value in single or double quotes (a quote within is
-    doubled). Thus ``repeat == 0``, ``split != "not used"``, ``round in [1, 2, "pilot b"]`` and
-    ```Time (s)` >= 2.5`` are conditions. ``not`` binds more tightly than ``and``, and ``and`` more
-    tightly than ``or``; parentheses change that, as in
+    doubled). Examples are ``repeat == 0``, ``split != "not used"``, ``round in [1, 2, "pilot b"]``
+    and ```Time (s)` >= 2.5``. ``not`` binds more tightly than ``and``, and ``and`` more tightly
+    than ``or``; parentheses override this, as in
     ``(round == 1 or split == test) and rater != ann``.
 
     A cell and a value without quotes are compared as numbers if both are numbers or spell one
-    (007, 7 and 7.0 are equal), else as text without the surrounding space. A value in quotes is
-    text: ``version == "1.10"`` does not match 1.1, and ``version == 1.10`` matches both. The text
-    of a cell that is a number is its shortest decimal form (1.1; 1, not 1.0). Only numbers among
-    themselves, and texts among themselves, are smaller or larger. Times are text, year first, so
-    that earlier ones are smaller; <, <=, > and >= refuse dates such as 31.01.2026. Times are the
-    same if they are written as 2024-05-01T10:30 or with a space, with or without trailing zeros in
-    the seconds, and so are 10:30 and 10:30:00. A time with a zone or an offset (Z, +02:00, +0200,
-    +02), in a cell or as the value, is the time in UTC; a value without one is taken as UTC if the
-    cells have zones. Without quotes, true and false match text in any case, because files spell
-    them differently.
+    (007, 7 and 7.0 are equal), otherwise as text without the surrounding space. A value in quotes
+    is text: ``version == "1.10"`` does not match 1.1, and ``version == 1.10`` matches both. The
+    text of a cell that is a number is its shortest decimal form (1.1; 1, not 1.0). <, <=, > and >=
+    compare numbers with numbers and text with text. Times are text with the year first, so that
+    earlier ones are smaller; dates such as 31.01.2026 raise an error with <, <=, > and >=. Times
+    are equal if they are written as 2024-05-01T10:30 or with a space, with or without trailing
+    zeros in the seconds, and so are 10:30 and 10:30:00. A time with a zone or an offset (Z, +02:00,
+    +0200, +02), in a cell or as the value, is the time in UTC; a value without one is read as UTC
+    if the cells have zones. Without quotes, true and false match text in any case, because files
+    spell them differently.
 
-    A null never matches a condition, and neither does a blank cell, which is what a null looks like
-    in a CSV file. It does not match ``not`` of the condition either: ``not x == 1`` keeps the rows
-    that ``x != 1`` keeps.
+    Null and blank cells, which are nulls in a CSV file, never match a condition. They do not match
+    ``not`` of the condition either: ``not x == 1`` keeps the rows that ``x != 1`` keeps.
 
     Attributes
     ----------
     text : str
-        What was written.
+        The text of the condition.
     conditions : tuple of Condition
         The conditions on single columns.
     tree : int or tuple
-        How they are joined; see `Tree`.
+        Their logical structure; see `Tree`.
 
     Examples
     --------
@@ -235,7 +234,7 @@ class Where:
 
     @staticmethod
     def equality(column: str, value: object) -> str:
-        """Return the condition that keeps the rows with a value, with quotes where they are due.
+        """Return the condition that keeps the rows with a value, with quotes if needed.
 
         Examples
         --------
@@ -243,7 +242,7 @@ class Where:
         ('round == 1', '`my round` == "pilot b"')
         """
         text = str(value)
-        is_bare = re.fullmatch(_BARE, text) and text.casefold() not in _NOTHING
+        is_bare = re.fullmatch(_BARE, text) and text.casefold() not in _NULLS
         quoted = text if is_bare else '"{}"'.format(text.replace('"', '""'))
         ticked = "`{}`".format(column.replace("`", "``"))
         return f"{column if re.fullmatch(_BARE, column) else ticked} == {quoted}"
@@ -255,7 +254,7 @@ class Where:
         Raises
         ------
         OptionError
-            The text is not a condition. The message quotes the place.
+            The text is not a condition; the message quotes the position.
         """
         check_type("where", text, str, "a condition, such as 'repeat == 0'")
         parser = _Parser(str(text))
@@ -266,7 +265,7 @@ class Where:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, each once."""
-        return tuple(dict.fromkeys(each.column for each in self.conditions))
+        return tuple(dict.fromkeys(condition.column for condition in self.conditions))
 
     def combined(
         self,
@@ -276,7 +275,7 @@ class Where:
         most: Callable[[V, V], V],
         minus: Callable[[V], V],
     ) -> V:
-        """Return the verdict of the whole from those of the conditions."""
+        """Return the verdict on the whole condition from those on single columns."""
 
         def of(tree: Tree) -> V:
             if isinstance(tree, int):
@@ -291,53 +290,51 @@ class Where:
     def match(
         self, columns: Sequence[Column | Sequence[object]]
     ) -> tuple[npt.NDArray[np.bool_], Counts]:
-        """Return whether each row matches, and the counts.
-
-        `columns` are the cells of each of `self.columns`.
-        """
+        """Return whether each row matches, and the counts, from the cells of `self.columns`."""
         cells = dict(zip(self.columns, columns, strict=True))
-        each = [one.verdicts(cells[one.column]) for one in self.conditions]
-        whole = self.combined(each, least=np.minimum, most=np.maximum, minus=np.negative)
-        n_alone = tuple(int((one == YES).sum()) for one in each)
-        counts = Counts(len(whole), int((whole == YES).sum()), int((whole == NULL).sum()), n_alone)
+        parts = [c.verdicts(cells[c.column]) for c in self.conditions]
+        rows = self.combined(parts, least=np.minimum, most=np.maximum, minus=np.negative)
+        n_alone = tuple(int((part == YES).sum()) for part in parts)
+        counts = Counts(len(rows), int((rows == YES).sum()), int((rows == NULL).sum()), n_alone)
         if not counts.n_kept and len(columns) == 1:
-            cells_held = compress(columns[0], each[0] != NULL)
-            counts = replace(counts, held=some_held(cells_held))
-        return np.asarray(whole == YES), counts
+            present = compress(columns[0], parts[0] != NULL)
+            counts = replace(counts, examples=example_cells(present))
+        return np.asarray(rows == YES), counts
 
     @property
     def counted_from(self) -> str:
-        """A sentence on how errors count rows after the condition."""
+        """Sentence that row numbers in errors are counted after the condition."""
         return f"Rows are counted after {option('where', self.text)}."
 
-    def found_in(self, names: Sequence[Any]) -> list[Any]:
-        """Return the names of the columns in a table, where a name need not be text.
+    def columns_in(self, names: Sequence[Any]) -> list[Any]:
+        """Return the names of the columns in a table; a name need not be text.
 
         Raises
         ------
         DataError
-            A column is absent, or there are several of its name.
+            A column is absent, or several columns have its name.
         """
-        found = []
+        columns = []
         for column in self.columns:
-            meant = [name for name in names if str(name) == column]
-            if len(meant) > 1:
+            matches = [name for name in names if str(name) == column]
+            if len(matches) > 1:
                 raise DataError(
-                    f"{option('where', self.text)}: {len(meant)} columns are called {meant[0]!r}."
+                    f"{option('where', self.text)}: {len(matches)} columns are called "
+                    f"{matches[0]!r}."
                 )
-            if not meant:
+            if not matches:
                 raise DataError(
                     f"{option('where', self.text)}: there is no column {column!r}; the columns are "
                     f"{listing([str(name) for name in names], limit=12)}."
                     f"{did_you_mean(column, names)}"
                 )
-            found += meant
-        return found
+            columns += matches
+        return columns
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Number of rows, of those that match, and of those left undecided by nulls.
+    """Numbers of rows, of matching rows, and of rows that are undecided because of nulls.
 
     Attributes
     ----------
@@ -345,9 +342,9 @@ class Counts:
         All rows, those that match, and those without a verdict because of a null or blank cell.
     n_alone : tuple of int
         Number of rows that match each condition alone.
-    held : tuple
-        If no row matches conditions on one column, some of its cells: whether each is text, what
-        it is compared by, and how it is written.
+    examples : tuple
+        If no row matches conditions on one column, some of its cells: whether each is text, its
+        key, and its spelling.
 
     Examples
     --------
@@ -359,14 +356,14 @@ class Counts:
     n_kept: int
     n_null: int = 0
     n_alone: tuple[int, ...] = ()
-    held: tuple[tuple[bool, Key, str], ...] = ()
+    examples: tuple[tuple[bool, Key, str], ...] = ()
 
     def __add__(self, other: Counts) -> Counts:
         """Return the counts of two parts of a table together."""
         n_kept = self.n_kept + other.n_kept
-        held = () if n_kept else tuple(sorted({*self.held, *other.held})[: _SHOWN + 1])
+        cells = () if n_kept else tuple(sorted({*self.examples, *other.examples})[: _SHOWN + 1])
         alone = tuple(map(sum, zip_longest(self.n_alone, other.n_alone, fillvalue=0)))
-        return Counts(self.n + other.n, n_kept, self.n_null + other.n_null, alone, held)
+        return Counts(self.n + other.n, n_kept, self.n_null + other.n_null, alone, cells)
 
     def sentence(self, where: Where) -> str:
         """Return a sentence on the number of dropped rows."""
@@ -379,18 +376,18 @@ class Counts:
     def check(self, where: Where) -> None:
         """Raise `DataError` if no row is kept."""
         if self.n and not self.n_kept:
-            shown = ", ".join(spelled for _, _, spelled in self.held[:_SHOWN])
-            more = " and more" if len(self.held) > _SHOWN else ""
-            holds = f"; column {where.columns[0]!r} holds {shown}{more}" if shown else ""
+            shown = ", ".join(spelled for _, _, spelled in self.examples[:_SHOWN])
+            more = " and more" if len(self.examples) > _SHOWN else ""
+            detail = f"; column {where.columns[0]!r} holds {shown}{more}" if shown else ""
             if len(where.conditions) > 1:
                 alone = zip(where.conditions, self.n_alone, strict=True)
-                holds += "; alone, " + ", ".join(f"{c.text!r} keeps {n:,}" for c, n in alone)
+                detail += "; alone, " + ", ".join(f"{c.text!r} keeps {n:,}" for c, n in alone)
             raise DataError(
-                f"{option('where', where.text)} keeps none of {counted(self.n, 'row')}{holds}."
+                f"{option('where', where.text)} keeps none of {counted(self.n, 'row')}{detail}."
             )
 
     def warn_dropped(self, where: Where, name: str | None = None) -> None:
-        """Warn how many rows were dropped from a table, which may have a name."""
+        """Warn of the number of rows that were dropped from a table with an optional name."""
         warn(f"{name}: " * (name is not None) + self.sentence(where), DroppedRowsWarning)
 
 
@@ -398,15 +395,15 @@ NO_ROWS = Counts(0, 0)
 
 
 def kept_rows(frame: Any, where: Where, *, name: str | None = None) -> Any:
-    """Return the rows of a table in memory that match; warn how many do not.
+    """Return the matching rows of a table in memory, and warn of the number of other rows.
 
-    The table is of pandas, or an eager one that narwhals has wrapped. `name` is what the warning
-    calls it, where there are several.
+    The table is a pandas frame, or an eager frame wrapped by narwhals. `name` is the name of the
+    table in the warning, if there are several tables.
 
     Raises
     ------
     DataError
-        The column is absent or holds lists, or no row matches.
+        The column is absent or has lists, or no row matches.
     """
     kept = matching_rows(frame, where, table=name)
     return frame[kept] if isinstance(frame, pd.DataFrame) else frame.filter(kept.tolist())
@@ -414,7 +411,7 @@ def kept_rows(frame: Any, where: Where, *, name: str | None = None) -> Any:
 
 def matching_rows(frame: Any, where: Where, *, table: str | None = None) -> npt.NDArray[np.bool_]:
     """Return which rows of a table in memory match; see `kept_rows`."""
-    names = where.found_in(column_names(frame))
+    names = where.columns_in(column_names(frame))
     columns = as_pandas(frame, names)
     kept, counts = where.match([columns[name] for name in names])
     counts.check(where)
@@ -424,7 +421,7 @@ def matching_rows(frame: Any, where: Where, *, table: str | None = None) -> npt.
 
 @contextmanager
 def counting_rows(counted_from: str) -> Iterator[None]:
-    """Add a sentence to errors that count rows, if some rows were left out before."""
+    """Add a sentence to errors that count rows, for tables without some of their rows."""
     try:
         yield
     except SetagreeError as error:
@@ -433,20 +430,20 @@ def counting_rows(counted_from: str) -> Iterator[None]:
         raise type(error)(f"{error} {counted_from}") from error
 
 
-def some_held(cells: Iterable[object]) -> tuple[tuple[bool, Key, str], ...]:
-    """Return the least of the first cells that hold something, spelled as in a condition."""
-    found = set()
-    for cell in islice(cells, _MOST_CELLS):
+def example_cells(cells: Iterable[object]) -> tuple[tuple[bool, Key, str], ...]:
+    """Return the smallest of the first cells that are not missing, spelled as in a condition."""
+    examples = set()
+    for cell in islice(cells, _MAX_CELLS):
         if (key := key_of(cell)) is not None:
             number = str(cell) if isinstance(cell, Decimal) else shorten(cell)
             is_text = isinstance(key, str)
             text = _as_text(cell) if isinstance(cell, str) else key
-            found.add((is_text, key, shorten(text) if isinstance(text, str) else number))
-    return tuple(sorted(found)[: _SHOWN + 1])
+            examples.add((is_text, key, shorten(text) if isinstance(text, str) else number))
+    return tuple(sorted(examples)[: _SHOWN + 1])
 
 
 def key_of(cell: object) -> Key | None:
-    """Return what a cell is compared by, or None if there is nothing in it."""
+    """Return the key by which a cell is compared, or None if it is missing or blank."""
     plain = cell.item() if isinstance(cell, np.bool_ | np.number) else cell
     if is_missing(plain):
         return None
@@ -464,27 +461,27 @@ def key_of(cell: object) -> Key | None:
 
 
 def _is_unsorted(text: str) -> bool:
-    """Return whether text is a date or time whose order is not that of its characters."""
+    """Return whether text is a date or time that does not sort by time as text."""
     text = text.casefold()
     words = {*re.findall(r"[^\W\d_]+", text)}
     return bool(_UNSORTED.search(text) or (words & CALENDAR_WORDS and re.search(r"\d", text)))
 
 
 def _check_order(cell: str, value: str) -> None:
-    """Raise if a cell is compared with a date or time, but is written in another form."""
+    """Raise `DataError` if a cell is compared with a date or time of another format."""
     first = _YEAR_FIRST.match(value)
     if first is None and not _TIME.fullmatch(value):
         return
     other = _YEAR_FIRST.match(cell)
     if _is_unsorted(cell) or (first and other and first[1] != other[1]):
         raise DataError(
-            f"holds {shorten(cell)}, which is not written as {shorten(value)} is; dates and times "
-            "are compared as text, so write all of them as in 2026-01-31 or 2026-01-31T09:30."
+            f"holds {shorten(cell)}, in another format than {shorten(value)}; dates and times are "
+            "compared as text, so write all of them as in 2026-01-31 or 2026-01-31T09:30."
         )
 
 
 def _as_text(cell: Any) -> str:
-    """Return a cell of text, or a quoted value, as they are compared: only times are respelled."""
+    """Return tidied text for exact comparison; only times are normalised."""
     return _timed(tidied(str(cell)))
 
 
@@ -496,26 +493,26 @@ def _number_or_text(value: str, *, quoted: bool) -> Key:
         if not is_usual:
             return text
     key = key_of(value)
-    assert key is not None  # noqa: S101 - blank values are refused by the parser
+    assert key is not None  # noqa: S101 - the parser rejects blank values
     return key
 
 
 def _timed(text: str) -> str:
-    """Return text as it is, but a time of ISO 8601 in one spelling, midnight as the date alone.
+    """Return a time of ISO 8601 in one spelling, and other text unchanged.
 
-    Files and libraries write T or a space, and as many zeros behind the second as they like. A
-    time with an offset is told in UTC, since some engines forget the zone of a column.
+    Libraries write T or a space, and differ in trailing zeros of seconds. Midnight becomes the date
+    alone. A time with an offset is converted to UTC, because some engines drop the zone.
     """
-    found = _TIME.fullmatch(text)
-    if found is None:
+    match = _TIME.fullmatch(text)
+    if match is None:
         return text
-    day, minute, second, fraction, zone = (part or "" for part in found.groups())
+    day, minute, second, fraction, zone = (part or "" for part in match.groups())
     spelled = f"{day} {minute}:{second or '00'}".strip()
     if zone:
         try:
-            there = dt.datetime.fromisoformat(f"{spelled}{zone}")
-            spelled = str(there.astimezone(dt.UTC).replace(tzinfo=None))
-        except (ValueError, OverflowError):  # no day or hour that there is
+            local = dt.datetime.fromisoformat(f"{spelled}{zone}")
+            spelled = str(local.astimezone(dt.UTC).replace(tzinfo=None))
+        except (ValueError, OverflowError):  # not a valid day or hour
             return text
     return (spelled + f".{fraction}".rstrip("0").rstrip(".")).removesuffix(" 00:00:00")
 
@@ -523,7 +520,7 @@ def _timed(text: str) -> str:
 class _Parser:
     """Recursive descent over ``not``, ``and``, ``or`` and parentheses.
 
-    `rest` is the text that remains to be read.
+    `rest` is the remaining text.
     """
 
     def __init__(self, text: str) -> None:
@@ -557,11 +554,11 @@ class _Parser:
         start, column = self.rest, self._take(_COLUMN)
         if column is None:
             raise self.wrong("a column, or `a column` in backticks")
-        found = self._take(_OPERATOR)
-        if found is None:
+        match = self._take(_OPERATOR)
+        if match is None:
             raise self._no_operator(column[0].strip())
         name = column[1].replace("``", "`") if column[1] else column[2]
-        sign, negated = found[1], found[1].startswith("not")
+        sign, negated = match[1], match[1].startswith("not")
         if is_list := sign.endswith("in"):
             sign = "in"
         values = self._listed() if is_list else [self._single(sign)]
@@ -571,13 +568,13 @@ class _Parser:
         return ("not", (number,)) if negated else number
 
     def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Return what the rest begins with, and remove it."""
-        if found := pattern.match(self.rest):
-            self.rest = self.rest[found.end() :]
-        return found
+        """Match a pattern at the start of the rest, and remove the match."""
+        if match := pattern.match(self.rest):
+            self.rest = self.rest[match.end() :]
+        return match
 
     def check_end(self) -> None:
-        """Raise if anything remains."""
+        """Raise `OptionError` if text remains."""
         if self.rest.strip():
             raise self.wrong(f"'and', 'or' or the end{_END}")
 
@@ -611,31 +608,31 @@ class _Parser:
 
     def _value(self) -> tuple[str, bool]:
         """Return the value at the start of the rest, and whether it is quoted."""
-        found = self._take(_VALUE)
-        if found is None:
+        match = self._take(_VALUE)
+        if match is None:
             raise self.wrong("a value (a number, a word, or text in quotes)")
-        double, single, bare = found.groups()
+        double, single, bare = match.groups()
         if double is not None:
             value = double.replace('""', '"')
         else:
             value = single.replace("''", "'") if single is not None else bare
-        is_null = bool(bare) and bare.casefold() in _NOTHING
+        is_null = bool(bare) and bare.casefold() in _NULLS
         if is_null or not value.strip():
-            self.rest = bare if is_null else found[0].strip()
+            self.rest = bare if is_null else match[0].strip()
             reason = "nulls never match; put the text in quotes if it is one"
             raise self.wrong(f"a value ({reason if is_null else 'blank cells never match'})")
         return value, bare is None
 
     def _no_operator(self, column: str) -> OptionError:
-        known = ", ".join([*OPERATORS, "not in"])
+        operators = ", ".join([*OPERATORS, "not in"])
         if re.match(r"=(?!=)", self.rest):
-            return self.wrong("== (which tests whether two things are equal)")
+            return self.wrong("== (the test for equality)")
         hint = "" if not self.rest or column.startswith("`") else "; a name with spaces or signs "
         hint += f"must be in backticks: `{column} ...`" if hint else ""
-        return self.wrong(f"one of {known} after the column {column!r}{hint}")
+        return self.wrong(f"one of {operators} after the column {column!r}{hint}")
 
     def wrong(self, expected: str) -> OptionError:
-        """Return the error that quotes the rest, with what was expected there."""
+        """Return the error that quotes the rest and describes the expected text."""
         rest = self.rest.strip()
         place = f"at {shorten(rest)}" if rest else "at its end"
         return OptionError(f"{option('where', self.text)}: {place}, expected {expected}.")

@@ -1,4 +1,4 @@
-"""How the units of a study were drawn, and whether what is said of that makes sense."""
+"""Sampling design of the units of a study, and its checks."""
 
 from __future__ import annotations
 
@@ -31,37 +31,38 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Sizes: TypeAlias = Mapping[Any, float] | float | None
-"""How many units each stratum has, or the population."""
+"""Number of units in each stratum, or in the population."""
 Chance: TypeAlias = Literal["documents", "characters"]
 """Pairs of answers of one rater that the expected disagreement of measured units leaves out: those
 within one cluster (document), or only those of one unit of size (character) with itself."""
 
 OF_SIZES, OF_SIZES_PAIRABLE = "population per unit", "population per pairable unit"
-"""The columns of weights that follow from the sizes of strata: of rated and of pairable units."""
+"""Columns of weights derived from the sizes of strata, for rated and for pairable units."""
 
-_MOST = 1e50
-"""Weights beyond it, or below its inverse, are scaled: of these the fourth powers are no floats."""
+_MAX_WEIGHT = 1e50
+"""Weights beyond it or below its inverse are scaled, because their fourth powers overflow."""
 
-_MOST_UNEQUAL = 1e9
-"""How many times the smallest weight the largest may be: beyond it sums lose their digits."""
+_MAX_RATIO = 1e9
+"""Largest ratio of two weights; beyond it, sums lose digits."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the units were drawn: names of columns of units, and the sizes of what they stand for.
+    """Sampling design of the units: names of columns of units, and sizes of the population.
 
     Attributes
     ----------
     cluster : str or None
-        Units of one cluster were drawn together.
+        Column of the clusters, whose units were sampled together.
     sampling_weight : str or None
-        How many units of the population each stands for, or what is proportional to that.
+        Column of the number of population units that each unit represents, or a multiple of it.
     strata : str or None
-        The part of the population that each unit was drawn from.
+        Column of the part of the population that each unit was sampled from.
     population_size : mapping or float, optional
-        How many units each stratum has; without strata, the whole population.
+        Number of units, or of clusters if there are some, in each stratum or in the population.
     size : str or None
-        Length of each unit, in characters, tokens or seconds: a unit of size w is w units.
+        Column of the length of each unit, in characters, tokens or seconds: a unit of size w counts
+        as w units.
     chance : {"documents", "characters"}
         Pairs that the disagreement expected by alpha leaves out, if units have sizes.
     """
@@ -79,30 +80,30 @@ class Sampling:
         return self.sampling_weight is not None
 
     @property
-    def said(self) -> str:
-        """What is said of how the units were drawn, in words: "clusters", "strata"."""
+    def description(self) -> str:
+        """Parts of the design in words, such as "clusters and strata"."""
         is_sized = self.population_size is not None
-        said = {
+        parts = {
             "clusters": self.cluster,
             "sampling weights": self.sampling_weight not in {None, OF_SIZES},
             "strata of known size" if is_sized else "strata": self.strata,
             "a population size": is_sized and self.strata is None,
             "sizes of units": self.size,
         }
-        return " and ".join(words for words, is_said in said.items() if is_said)
+        return " and ".join(words for words, is_present in parts.items() if is_present)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The units of a study as they were drawn; None for what is not said.
+    """Sampling design as arrays over the units of a study; None for absent parts.
 
     Attributes
     ----------
     weights : ndarray of shape (n_units,), or None
-        The sampling weights; huge or tiny ones over a power of 2, so that the largest is near 1.
+        The sampling weights. Huge or tiny weights are divided by a power of 2.
     pairable_weights : ndarray of shape (n_units,), or None
-        The weights in sums over pairable units: N_s / n_pairable_s where sizes of strata make the
-        weights, which are N_s / n_rated_s in sums over rated units; else the same weights.
+        The weights in sums over pairable units. If they are derived from the sizes of strata, they
+        are N_s / n_pairable_s, and `weights` are N_s / n_rated_s; otherwise both are equal.
     groups : ndarray of int, shape (n_units,), or None
         The cluster of each unit, or its stratum.
     names : ndarray of object
@@ -113,11 +114,11 @@ class Sample:
     is_clustered : bool
         Whether the groups are clusters.
     by, weighted_by : str
-        The column of the clusters, or of the strata; that of the weights.
-    said : str
-        What is said of the units, in words.
+        The column of the clusters or strata, and that of the weights.
+    description : str
+        As in `Sampling`.
     cluster_strata : ndarray of int, shape (n_clusters,), or None
-        The stratum of each cluster, if clusters were drawn from strata.
+        The stratum of each cluster, if clusters were sampled from strata.
     stratum_names : ndarray of object, or None
         The names of these strata.
     size_by : str
@@ -134,7 +135,7 @@ class Sample:
     is_clustered: bool
     by: str
     weighted_by: str
-    said: str
+    description: str
     cluster_strata: Codes | None = None
     stratum_names: npt.NDArray[np.object_] | None = None
     size_by: str = ""
@@ -147,97 +148,97 @@ class Sample:
 
     @property
     def is_plain_clusters(self) -> bool:
-        """Whether clusters were drawn without weights, strata and a population of known size."""
+        """Whether clusters were sampled without weights, strata or population sizes."""
         plain = self.weights is None and self.cluster_strata is None
         return self.is_clustered and plain and not np.isfinite(self.sizes).any()
 
     @property
     def strata_of_size(self) -> Codes | None:
-        """The stratum of each unit where the sizes of strata make the weights; else None."""
+        """Stratum of each unit if the weights are derived from sizes of strata, otherwise None."""
         return self.groups if self.weighted_by == OF_SIZES and not self.is_clustered else None
 
 
 def warn_ignored(sampling: Sampling | None, what: str, instead: str = "") -> None:
-    """Warn that `what` ignores how the units were drawn, if anything is given of that."""
+    """Warn that `what` ignores the sampling design, if the study has one."""
     if sampling is None:
         return
     if sampling.size is not None:
         raise OptionError(f"{what} is not defined for units with sizes: it counts each unit once.")
     names = ("cluster", "sampling_weight", "strata", "population_size")
-    given = [option(name) for name in names if getattr(sampling, name) not in (None, OF_SIZES)]
+    ignored = [option(name) for name in names if getattr(sampling, name) not in (None, OF_SIZES)]
     warn(
-        f"{what} treats the units as drawn one by one, all alike: {' and '.join(given)} "
-        f"{'is' if len(given) == 1 else 'are'} ignored.{instead}",
+        f"{what} treats the units as a simple random sample: {' and '.join(ignored)} "
+        f"{'is' if len(ignored) == 1 else 'are'} ignored.{instead}",
         SetagreeWarning,
     )
 
 
 def sample_of(study: Annotations) -> Sample | None:
-    """Return how the units of a study were drawn, or None if nothing is said of that."""
-    how = study.sampling
-    if how is None:
+    """Return the sampling design as arrays over the units, or None without a design."""
+    design = study.sampling
+    if design is None:
         return None
     frame = study.units_frame
-    by = how.cluster or how.strata or ""
+    by = design.cluster or design.strata or ""
     strata: Any = [""]
     groups, names = pd.factorize(as_objects(frame[by])) if by else (None, as_objects([""]))
     weights = pairable = None
-    if how.sampling_weight:
-        weights = pairable = _scaled(frame[how.sampling_weight].to_numpy(dtype=float))
-    if how.sampling_weight == OF_SIZES:
+    if design.sampling_weight:
+        weights = pairable = _scaled(frame[design.sampling_weight].to_numpy(dtype=float))
+    if design.sampling_weight == OF_SIZES:
         pairable = _scaled(frame[OF_SIZES_PAIRABLE].to_numpy(dtype=float))
-    if how.size is not None:  # a size is no proportion, so that it is not scaled
-        weights = pairable = frame[how.size].to_numpy(dtype=float)
-    named: tuple[Any, ...] = (by, how.sampling_weight or "", how.said)
-    is_clustered = how.cluster is not None
-    if is_clustered and how.strata is not None:
-        of_unit, strata = pd.factorize(as_objects(frame[how.strata]))
+    if design.size is not None:  # sizes count units of size 1, so do not scale them
+        weights = pairable = frame[design.size].to_numpy(dtype=float)
+    named: tuple[Any, ...] = (by, design.sampling_weight or "", design.description)
+    is_clustered = design.cluster is not None
+    if is_clustered and design.strata is not None:
+        of_unit, strata = pd.factorize(as_objects(frame[design.strata]))
         first = np.unique(np.asarray(groups), return_index=True)[1]
         named = (*named, of_unit[first], as_objects(strata))
     listed = strata if is_clustered else names
-    size = how.population_size
-    known = [size.get(name, np.inf) if isinstance(size, Mapping) else size for name in listed]
-    sizes = np.array([np.inf if one is None else float(one) for one in known])
+    size = design.population_size
+    of_strata = [size.get(name, np.inf) if isinstance(size, Mapping) else size for name in listed]
+    sizes = np.array([np.inf if n is None else float(n) for n in of_strata])
     out = Sample(weights, pairable, groups, as_objects(names), sizes, is_clustered, *named)
-    return replace(out, size_by=how.size or "", chance=how.chance)
+    return replace(out, size_by=design.size or "", chance=design.chance)
 
 
 def _scaled(weights: Floats) -> Floats:
-    """Return the weights, divided by a power of 2 if they are huge or tiny: proportions count."""
-    if 1 / _MOST < weights.max(initial=0) < _MOST:
+    """Return the weights, divided by a power of 2 if they are huge or tiny."""
+    if 1 / _MAX_WEIGHT < weights.max(initial=0) < _MAX_WEIGHT:
         return weights
     return np.ldexp(weights, -int(np.frexp(weights.max(initial=0))[1]))
 
 
 def check_weights(study: Annotations, column: str, noun: str = "sampling weight") -> None:
-    """Raise an error for weights, or sizes, that are not finite and above 0, or too unequal."""
+    """Raise an error for weights or sizes that are not finite and positive, or too unequal."""
     cells = study.units_frame[column]
-    plain = {*map(type, cells)} == {float}  # which most are, and many
-    weights = cells.to_numpy(dtype=float) if plain else np.array([*map(_as_float, cells)])
+    are_floats = {*map(type, cells)} == {float}  # a faster path for the usual case
+    weights = cells.to_numpy(dtype=float) if are_floats else np.array([*map(_as_float, cells)])
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
     if bad.size:
         has = f"{'has' if bad.size == 1 else 'have'} no such {noun.split()[-1]}"
         raise OptionError(
             f"a {noun} is a finite number above 0; unit {shorten(study.units[bad[0]])} "
             f"has {shorten(cells.iloc[bad[0]])} ({counted(bad.size, 'unit')} of "
-            f"{study.n_units:,} {has}). Correct the {noun.split()[-1]}s, or leave such units out."
+            f"{study.n_units:,} {has}). Correct the {noun.split()[-1]}s, or omit such units."
         )
     least, most = int(weights.argmin()), int(weights.argmax())
-    if weights[least] < weights[most] / _MOST_UNEQUAL:
-        said = [f"{weights[k]:g} of unit {shorten(study.units[k])}" for k in (least, most)]
+    if weights[least] < weights[most] / _MAX_RATIO:
+        low, high = (f"{weights[k]:g} of unit {shorten(study.units[k])}" for k in (least, most))
         what = (
-            "the weights that follow from the sizes"
+            "the weights derived from the sizes"
             if column in {OF_SIZES, OF_SIZES_PAIRABLE}
             else f"the {noun.split()[-1]}s"
         )
         raise OptionError(
-            f"{noun}s differ at most {_MOST_UNEQUAL:,.0f}-fold; {what} go from "
-            f"{said[0]} to {said[1]}. Correct them, or leave such units out."
+            f"{noun}s may differ at most {_MAX_RATIO:,.0f}-fold; {what} range from "
+            f"{low} to {high}. Correct them, or omit such units."
         )
 
 
 def _as_float(cell: object) -> float:
-    """Return the number that a cell is or spells, or NaN if it is none, or True or False."""
+    """Return the number that a cell is or spells; NaN for other cells, including flags."""
     if isinstance(cell, bool | np.bool_):
         return np.nan
     number = as_float(cell.item() if isinstance(cell, np.generic) else cell)
@@ -245,24 +246,24 @@ def _as_float(cell: object) -> float:
 
 
 def check_sizes(study: Annotations, size: Sizes, strata: str | None, cluster: str | None) -> Sizes:
-    """Return the sizes of the population, by strata as these are called in the study.
+    """Return the sizes of the population, with the names of strata as in the study.
 
     Sizes count units, or clusters if there are some.
 
     Raises
     ------
     DataError
-        A size is that of a stratum of which no unit was drawn.
+        A stratum with a size has no sampled unit.
     OptionError
-        A size is no number, or below what was drawn; a stratum has none; strata and sizes do not
-        go together.
+        A size is not a number, or smaller than the sample; a stratum has no size; or strata and
+        sizes do not match.
     """
     noun = "units" if cluster is None else "clusters"
     if strata is None:
         if isinstance(size, Mapping):
             raise OptionError(
-                f"{option('population_size')} by stratum needs {option('strata')}, what names the "
-                "stratum of each unit."
+                f"{option('population_size')} by stratum needs {option('strata')}, the stratum of "
+                "each unit."
             )
         n = study.n_units if cluster is None else study.units_frame[cluster].nunique()
         _check_size(size, n, "", noun)
@@ -270,51 +271,47 @@ def check_sizes(study: Annotations, size: Sizes, strata: str | None, cluster: st
     if not isinstance(size, Mapping):
         example = python_or_command("{'a': 90, 'b': 40}", "a=90,b=40")
         raise OptionError(
-            f"{option('population_size')} beside {option('strata')} says the size of each, as in "
-            f"{example}; it is {' '.join(shorten(size).split())}, {a_type(size)}."
+            f"{option('population_size')} with {option('strata')} must give the size of each "
+            f"stratum, as in {example}, not {' '.join(shorten(size).split())}, {a_type(size)}."
         )
-    sizes = {tidied(name): one for name, one in size.items()}
+    sizes = {tidied(name): n for name, n in size.items()}
     if len(sizes) < len(size):
         raise OptionError(f"{option('population_size')} names a stratum twice: {listing([*size])}.")
     frame = study.units_frame
     if cluster is not None:
         frame = frame.drop_duplicates(cluster)
     codes, names = pd.factorize(as_objects(frame[strata]))
-    drawn = dict(zip(names, np.bincount(codes).tolist(), strict=True))
-    if absent := [name for name in drawn if name not in sizes]:
-        named = f"it names {listing([*size])}" if size else "it names none"
+    n_sampled = dict(zip(names, np.bincount(codes).tolist(), strict=True))
+    if absent := [name for name in n_sampled if name not in sizes]:
+        named = f"it names {listing([*size])}" if size else "it is empty"
         raise OptionError(
             f"{option('population_size')} lacks the strata {listing(absent)}; {named}."
         )
-    if empty := [name for name in sizes if name not in drawn]:
+    if empty := [name for name in sizes if name not in n_sampled]:
         raise DataError(
-            f"{option('population_size')} names {listing(empty)}, of which no unit was drawn; the "
-            "sample says nothing of that part of the population."
+            f"{option('population_size')} names {listing(empty)}, without a sampled unit; the "
+            "agreement in that part of the population cannot be estimated."
         )
-    for name, n in drawn.items():
+    for name, n in n_sampled.items():
         _check_size(sizes[name], n, f" of stratum {shorten(name)}", noun)
     return sizes
 
 
-def _check_size(size: object, n_drawn: int, of: str, noun: str) -> None:
-    """Raise OptionError if a size is not a number, or is below the number that was drawn."""
+def _check_size(size: object, n_sampled: int, of: str, noun: str) -> None:
+    """Raise `OptionError` if a size is not a number, or is smaller than the sample."""
     number = np.nan if isinstance(size, str) else _as_float(size)
     shown = int(number) if np.isfinite(number) and number == round(number) else size
-    said = f"{option('population_size', shown, limit=80)}{of}"
+    start = f"{option('population_size', shown, limit=80)}{of}"
     if not np.isfinite(number):
         raise OptionError(
-            f"{said} is not a number of {noun}; write a finite number, {n_drawn:,} (the {noun} "
-            "drawn) or more."
+            f"{start} must be a number of {noun}, at least {n_sampled:,} (the sampled {noun})."
         )
-    if number < n_drawn:
-        raise OptionError(f"{said} is below the {n_drawn:,} {noun} drawn of it.")
+    if number < n_sampled:
+        raise OptionError(f"{start} must be at least {n_sampled:,}, the number of sampled {noun}.")
 
 
 def check_strata(study: Annotations, strata: str, cluster: str | None) -> None:
-    """Raise DataError if a stratum has one pairable unit, or one cluster of such units.
-
-    Also if a cluster has units of several strata.
-    """
+    """Raise `DataError` for strata with one pairable unit or cluster, and for split clusters."""
     pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
     frame, noun = study.units_frame, "unit with two ratings"
     if cluster is not None:
@@ -323,13 +320,13 @@ def check_strata(study: Annotations, strata: str, cluster: str | None) -> None:
         if split := n_strata.index[n_strata > 1].tolist():
             raise DataError(
                 f"strata: {listing(split)} of {cluster!r} {'has' if len(split) == 1 else 'have'} "
-                f"units in several strata ({strata!r}); clusters are drawn from one stratum."
+                f"units in several strata ({strata!r}); each cluster must be in one stratum."
             )
     frame = frame[pairable]
     frame = frame if cluster is None else frame.drop_duplicates(cluster)
     codes, names = pd.factorize(as_objects(frame[strata]))
     if alone := names[np.bincount(codes, minlength=len(names)) == 1].tolist():
         raise DataError(
-            f"strata: {listing(alone)} {'has' if len(alone) == 1 else 'have'} one {noun}, which "
-            "shows no spread; join such a stratum with another."
+            f"strata: {listing(alone)} {'has' if len(alone) == 1 else 'have'} one {noun} and "
+            "thus no variance; merge such a stratum with another."
         )

@@ -1,4 +1,4 @@
-"""A column of single values to integer codes: numbers, or categories."""
+"""Integer codes of columns of single values: numbers or categories."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def code_scalars(
     times: Codes | None = None,
     kind: Kind | Literal["value"] = "value",
 ) -> Answers:
-    """Return the coded scalars of a column: numbers where every cell is one, else categories.
+    """Return the coded scalars of a column: numbers if every cell is one, otherwise categories.
 
-    `kind` may say which; the text of categories is kept, so that 007 is not 7. Which numbers are
-    one value, and of what type that is, `numbers.as_number` says.
+    With `kind` the type is fixed. Categories keep their text, so that 007 is not 7. Equal numbers
+    are one value, as defined by `as_number`.
 
     `markers` are the answers that mean no annotation; `place` and `times` are as in
     `code_label_sets`.
@@ -64,20 +64,20 @@ def code_scalars(
         row = int(np.flatnonzero((codes >= 0) & is_blank[codes])[0])
         raise DataError(
             f"{place(row)}: the cell is blank; a scalar has no empty answer, so use "
-            f"{option('blank', 'missing')} or drop the rows ({n_blank:,} of them)."
+            f"{option('blank', 'missing')} or remove the rows ({n_blank:,} of them)."
         )
     cleaned = [None if b else v for v, b in zip(cleaned, is_blank, strict=True)]
     cleaned = cleaned if kind == "category" else [*with_points(cleaned)]
     numbers = [as_number(value) for value in cleaned]
-    no_number = [n is None and v is not None for n, v in zip(numbers, cleaned, strict=True)]
-    if kind == "number" and any(no_number):
-        row = int(np.flatnonzero((codes >= 0) & np.array(no_number)[codes])[0])
+    is_other = [n is None and v is not None for n, v in zip(numbers, cleaned, strict=True)]
+    if kind == "number" and any(is_other):
+        row = int(np.flatnonzero((codes >= 0) & np.array(is_other)[codes])[0])
         raise DataError(
-            f"{place(row)}: {shorten(cells[codes[row]])} is not a number, which "
-            f"{option('kind', 'number')} asks for; say {option('kind', 'category')}, or list in "
-            f"{option('na_values')} what means no answer."
+            f"{place(row)}: {shorten(cells[codes[row]])} is not a number, as "
+            f"{option('kind', 'number')} requires; use {option('kind', 'category')}, or list "
+            f"markers of missing answers in {option('na_values')}."
         )
-    is_number = kind != "category" and not any(no_number)
+    is_number = kind != "category" and not any(is_other)
     _check_numbers(numbers, codes, cells, place, kind="number" if is_number else "category")
     if not is_number:
         if kind == "category":
@@ -96,15 +96,15 @@ def code_scalars(
 
 
 def _order(column: Column, case: Case, markers: Sequence[str | float]) -> tuple[object, ...]:
-    """Return the categories of an ordered column, read as its cells are."""
+    """Return the categories of an ordered column, cleaned as its cells."""
     absent = {"", *(_clean_scalar(marker, case) for marker in markers)}
     cleaned = [_clean_scalar(category, case) for category in order_of(column)]
-    return tuple(dict.fromkeys(_category(one) for one in cleaned if one not in absent))
+    return tuple(dict.fromkeys(_category(value) for value in cleaned if value not in absent))
 
 
 def _warn_unsorted(order: Sequence[object], name: Hashable) -> None:
-    """Warn if ordered categories are numbers in another order than that of their size."""
-    numbers = [number for one in order if (number := as_number(one)) is not None]
+    """Warn if ordered categories are numbers that are not sorted by size."""
+    numbers = [number for category in order if (number := as_number(category)) is not None]
     if numbers not in (ascending := sorted(numbers), ascending[::-1]):
         warn(
             f"the ordered categories {listing(order)}{'' if name is None else f' of {name!r}'} are "
@@ -133,7 +133,7 @@ def _clean_scalar(cell: object, case: Case) -> object:
 
 
 def _category(value: object) -> object:
-    """Return a category; numbers of two types that are one number are one."""
+    """Return a category; equal numbers of different types become one."""
     if not isinstance(value, Decimal | Fraction):
         return value
     number = as_number(value)
@@ -148,9 +148,9 @@ def _check_numbers(
     *,
     kind: Kind,
 ) -> None:
-    """Raise `DataError` for infinite numbers, and for answers that double precision rounds.
+    """Raise `DataError` for infinite numbers and for numbers that double precision rounds.
 
-    Text that spells such a number is refused only if the answers are numbers.
+    Text that spells such a number is an error only if the answers are numbers.
     """
     for position, number in enumerate(numbers):
         if number is None or math.isfinite(number):

@@ -44,7 +44,7 @@ def simulate(
     skill : float or sequence of shape (n_raters,)
         s_g in [0, 1]; 0 is random, 1 is perfect.
     size_bias : float or sequence of shape (n_raters,)
-        b_g > 0, by what a rater multiplies the odds of a label when guessing.
+        b_g > 0, the factor of a rater on the odds of a label in guesses.
     missing : float
         Share of annotations that are missing, in [0, 1).
     labels : sequence of str, optional
@@ -87,7 +87,7 @@ def simulate(
 
 
 def _names(n_labels: int, labels: Sequence[str] | None) -> Sequence[str]:
-    """Return the names of the labels, checked to be as many and all different as labels."""
+    """Return the names of the labels, checked for their number and for repeated labels."""
     if labels is None:
         return [f"l{k + 1}" for k in range(n_labels)]
     check_list("labels", labels, f"n_labels={n_labels} names")
@@ -111,18 +111,18 @@ def _vector(
     name: str,
     value: float | Sequence[float],
     n: int,
-    wanted: str,
+    requirement: str,
     fits: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.bool_]],
 ) -> npt.NDArray[np.float64]:
-    """Return one number for each of n, each checked to be as wanted."""
+    """Return n numbers that are checked by `fits`; `requirement` describes it for messages."""
     try:
         out = np.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
-        raise OptionError(f"{option(name, value)} must be numbers {wanted}.") from error
+        raise OptionError(f"{option(name, value)} must be numbers {requirement}.") from error
     if out.ndim and out.shape != (n,):
         raise OptionError(f"{name} has shape {out.shape}; one number or {n} are needed.")
     if not fits(out).all():
-        raise OptionError(f"{option(name, value)} must be {wanted}.")
+        raise OptionError(f"{option(name, value)} must be {requirement}.")
     return np.broadcast_to(out, n)
 
 

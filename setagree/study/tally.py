@@ -1,4 +1,4 @@
-"""The mergeable statistic: which multisets of values the units got, and how often."""
+"""Tally of a study: distinct patterns of values and their frequencies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import html_table
 
 _FIRST = 10
-"""Patterns, and answers of one, that a notebook shows."""
+"""Largest number of patterns, and of answers of a pattern, that a notebook shows."""
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -46,22 +46,22 @@ _NUMBERS = np.random.default_rng(0).integers(2**63, size=64, dtype=np.uint64)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally(ReadOnlyArrays):
-    """Distinct unit patterns and how often each occurs.
+    """Distinct unit patterns and their frequencies.
 
-    A pattern is a row of counts: how many raters gave each value to a unit. Units with the same
-    counts contribute the same to every coefficient that does not use rater identities. If raters
-    are kept, a pattern is a set of pairs of rater and value.
+    A pattern is a row of counts: the number of raters who gave each value to a unit. Units with
+    equal counts contribute equally to every coefficient that does not use rater identities. If
+    raters are kept, a pattern is a set of pairs of rater and value.
 
     Attributes
     ----------
     kind : {"labels", "number", "category"}
-        What the values are.
+        Type of the values.
     values : tuple
         The K values.
     indptr, indices, counts : ndarray
         The counts of shape (n_patterns, K) in compressed rows.
     multiplicity : ndarray of shape (n_patterns,)
-        How many units have each pattern.
+        Number of units with each pattern.
     units : ndarray of object, or None
         Identifiers of the units, if they are known.
     unit_patterns : ndarray of shape (n_units,), or None
@@ -69,8 +69,8 @@ class Tally(ReadOnlyArrays):
     n_raters : int or None
         Number of raters, if it is known.
     given : Given or None
-        Who gave what in one unit of each pattern, where raters are kept; then patterns differ by
-        it, and several may have the same counts.
+        Answers of one unit of each pattern with their raters, if raters are kept. Patterns then
+        differ by them, and several may have the same counts.
     n_missing : int
         Rows without an annotation in the table that was reduced.
     order : tuple
@@ -108,16 +108,14 @@ class Tally(ReadOnlyArrays):
         )
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the patterns that most units have, and their answers."""
+        """Return an HTML table of the most frequent patterns and their answers."""
         most = np.argsort(-self.multiplicity, kind="stable")[:_FIRST]
         shown = f" Shown: the {len(most):,} most frequent." if len(most) < self.n_patterns else ""
         answers = []
         for row in most:
             entries = slice(self.indptr[row], self.indptr[row + 1])
-            given = [self.values[code] for code in self.indices[entries][:_FIRST]]
-            names = [
-                display_labels(one) if isinstance(one, frozenset) else str(one) for one in given
-            ]
+            values = [self.values[code] for code in self.indices[entries][:_FIRST]]
+            names = [display_labels(x) if isinstance(x, frozenset) else str(x) for x in values]
             times = self.counts[entries][:_FIRST]
             more = ", ..." if self.indptr[row + 1] - self.indptr[row] > _FIRST else ""
             pairs = zip(names, times, strict=True)
@@ -140,7 +138,7 @@ class Tally(ReadOnlyArrays):
 
     @classmethod
     def of(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
-        """Return the tally of coded annotations, without their design: sizes, weights, clusters."""
+        """Return the tally of coded annotations, without their sampling design."""
         few = study.n_ratings < _LOOPED_RATINGS and not keep_raters
         indptr, indices, counts, times, patterns = (_few_patterns if few else _counted)(study)
         coded = study.unit_codes, study.rater_codes, study.value_codes
@@ -174,19 +172,18 @@ class Tally(ReadOnlyArrays):
         Parameters
         ----------
         table : DataFrame
-            How many raters gave each value to each unit. The columns name label sets (blank: the
-            empty set) or scalars; columns that name the same value are added up. An
-            unused value remains in the list of categories.
+            Number of raters who gave each value to each unit. The columns name label sets (blank:
+            the empty set) or scalars; columns that name the same value are added up. An unused
+            value remains in the list of categories.
         kind : {"labels", "number", "category", "value"}
-            What the columns name, as in `Annotations.from_wide`.
+            Type of the values that the columns name, as in `Annotations.from_wide`.
         label_sep, case
-            How label sets are read; see `parse_labels`.
+            Syntax of the label sets; see `parse_labels`.
 
         Raises
         ------
         DataError
-            A count is negative, missing or no number, or there is none at all; or a column has no
-            name.
+            A count is negative, missing or not a number, all counts are 0, or a column has no name.
 
         Examples
         --------
@@ -211,22 +208,22 @@ class Tally(ReadOnlyArrays):
 
     @property
     def n_values(self) -> int:
-        """K, how many values there are."""
+        """K, the number of values."""
         return len(self.values)
 
     @property
     def n_patterns(self) -> int:
-        """How many distinct patterns there are."""
+        """Number of distinct patterns."""
         return len(self.multiplicity)
 
     @property
     def n_units(self) -> int:
-        """How many units have a rating."""
+        """Number of units with a rating."""
         return int(self.multiplicity.sum())
 
     @cached_property
     def n_ratings(self) -> int:
-        """How many ratings there are."""
+        """Number of ratings."""
         return round(float((self.multiplicity * self.pattern_ratings).sum()))
 
     @cached_property
@@ -236,33 +233,33 @@ class Tally(ReadOnlyArrays):
 
     @cached_property
     def pattern_ratings(self) -> Floats:
-        """r_i, the ratings of a unit of each pattern."""
+        """r_i, the number of ratings of a unit of each pattern."""
         sums = np.bincount(self.rows, self.counts, self.n_patterns)
         return read_only(sums.astype(np.float64, copy=False))
 
     @cached_property
     def pairable(self) -> npt.NDArray[np.bool_]:
-        """Whether a unit of each pattern has two ratings or more."""
+        """Whether a unit of each pattern has at least two ratings."""
         return read_only(self.pattern_ratings >= 2)
 
     @cached_property
     def n_pairable_units(self) -> int:
-        """How many units have two ratings or more."""
+        """Number of units with at least two ratings."""
         return int(self.multiplicity[self.pairable].sum())
 
     @cached_property
     def pairable_totals(self) -> Floats:
-        """n_k, how often each value was given in units with two ratings or more."""
+        """n_k, the number of ratings of each value in units with at least two ratings."""
         return read_only(self.value_totals(self.multiplicity * self.pairable))
 
     @cached_property
     def keys(self) -> Keys:
-        """A number of each pattern that its values and counts alone decide, to sort patterns by."""
+        """Hash of the values and counts of each pattern, as a reproducible sort key."""
         keys = row_keys(value_numbers(self.values), self.counts, self.indices, self.indptr)
         return read_only(keys)
 
     def value_totals(self, pattern_weights: Floats) -> Floats:
-        """Return the sum over patterns of weight x counts, one number a value."""
+        """Return the sum over patterns of weight x counts, one number per value."""
         weighted = self.counts * pattern_weights[self.rows]
         return np.bincount(self.indices, weighted, self.n_values).astype(np.float64, copy=False)
 
@@ -274,17 +271,16 @@ class Tally(ReadOnlyArrays):
     def unit_rows(self) -> Tally:
         """Return the tally with one row per unit, also for equal units, if the units are known."""
         if self.unit_patterns is None:
-            raise DataError("a tally that does not know its units has no row for each.")
-        every = np.arange(len(self.unit_patterns))
-        return take_rows(self, self.unit_patterns, np.ones(len(every)), every)
+            raise DataError("the tally has no units, so that it has no row per unit.")
+        units = np.arange(len(self.unit_patterns))
+        return take_rows(self, self.unit_patterns, np.ones(len(units)), units)
 
     def with_values(self, values: tuple[Value, ...]) -> Tally:
         """Return the tally with further, unused values in its list of values."""
         if values is self.values:
             return self
-        known = set(self.values)
-        further = tuple(value for value in values if value not in known)
-        return replace(self, values=self.values + further)
+        present = set(self.values)
+        return replace(self, values=self.values + tuple(v for v in values if v not in present))
 
     def merge(self, other: Tally) -> Tally:
         """Return the tally of both sets of units together.
@@ -300,9 +296,9 @@ class Tally(ReadOnlyArrays):
         Warns
         -----
         SimilarLabelsWarning
-            One holds numbers and the other categories, some of which are numbers as text.
+            One has numbers and the other categories, some of which are numbers as text.
         SetagreeWarning
-            Their ordered categories differ, so that the order is dropped.
+            Their ordered categories differ; the order is dropped.
 
         Examples
         --------
@@ -313,14 +309,12 @@ class Tally(ReadOnlyArrays):
         <Tally: 3 units in 2 patterns of 2 values>
         """
         if not hasattr(other, "multiplicity"):
-            raise DataError(
-                f"Expected a tally, got {a_type(other)}; a tally merges with another one."
-            )
+            raise DataError(f"Expected a tally, got {a_type(other)}; pass another tally.")
         if (self.kind == "labels") != (other.kind == "labels"):
             raise DataError(f"a tally of {self.kind} does not merge with one of {other.kind}.")
         codes = {value: code for code, value in enumerate(self.values)}
         moved = np.array([codes.setdefault(v, len(codes)) for v in other.values], dtype=np.int32)
-        if self.kind != other.kind:  # what one of them read as numbers may be text in the other
+        if self.kind != other.kind:  # numbers of one tally may be text in the other
             warn_similar("Categories", {v for v in codes if isinstance(v, str | int | float)})
         units, unit_patterns = _joined_units(self, other) or (None, None)
         given = None
@@ -340,28 +334,28 @@ class Tally(ReadOnlyArrays):
             self.n_missing + other.n_missing,
             common_order([self.order, other.order], codes),
         )
-        # Sorted inside each row, equal rows are equal entry by entry.
+        # Sort the entries of each row, so that equal rows are equal entry by entry.
         order = np.lexsort((joined.indices, joined.rows))
         indices, counts = joined.indices[order], joined.counts[order]
         return _in_patterns(replace(joined, indices=indices, counts=counts))
 
 
 def row_keys(numbers: Keys, counts: Floats, indices: Codes, indptr: Codes) -> Keys:
-    """Return a number for each row of counts that equal rows share: sum_k number_k h(count_k).
+    """Return a 64-bit hash of each row of counts: sum_k number_k h(count_k).
 
-    Unequal rows share one as seldom as random numbers of 64 bits do, so what rests on it must not
-    be wrong where they do.
+    Equal rows have equal hashes. Callers must be correct also if unequal rows collide, which is
+    as rare as for random numbers.
     """
-    # The bits of small counts differ only at the top: they are spread before they are multiplied.
-    # In place, because the entries are many and each temporary costs as much as the arithmetic.
+    # The bits of small counts differ only at the top, so spread them before the multiplication.
+    # Compute in place, because each temporary costs as much as the arithmetic.
     mixed = counts.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    other = mixed >> np.uint64(32)
-    mixed ^= other
+    shifted = mixed >> np.uint64(32)
+    mixed ^= shifted
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    np.right_shift(mixed, np.uint64(29), out=other)
-    mixed ^= other
+    np.right_shift(mixed, np.uint64(29), out=shifted)
+    mixed ^= shifted
     mixed |= np.uint64(1)
-    mixed *= np.take(numbers, indices, out=other, mode="clip")
+    mixed *= np.take(numbers, indices, out=shifted, mode="clip")
     return np.add.reduceat(mixed, indptr[:-1])
 
 
@@ -369,64 +363,64 @@ _Rows: TypeAlias = tuple[npt.NDArray[np.intp], Codes, Floats, Floats, Codes]
 
 
 def _few_patterns(study: Annotations) -> _Rows:
-    """Return `_counted` of the patterns, by a loop: calls of numpy take longer for few ratings."""
+    """Return the arrays of `_counted` with merged rows, by a loop, which is faster for few."""
     answers: list[list[int]] = [[] for _ in range(study.n_units)]
     for unit, value in zip(study.unit_codes.tolist(), study.value_codes.tolist(), strict=True):
         answers[unit].append(value)
     patterns: dict[tuple[int, ...], int] = {}
-    group = [patterns.setdefault(tuple(sorted(given)), len(patterns)) for given in answers]
+    group = [patterns.setdefault(tuple(sorted(codes)), len(patterns)) for codes in answers]
     counts = [Counter(pattern) for pattern in patterns]
     return (
         np.array([0, *accumulate(map(len, counts))], dtype=np.intp),
-        np.array([value for each in counts for value in each], dtype=np.intp),
-        np.array([n for each in counts for n in each.values()], dtype=np.float64),
+        np.array([value for pattern in counts for value in pattern], dtype=np.intp),
+        np.array([n for pattern in counts for n in pattern.values()], dtype=np.float64),
         np.bincount(group).astype(np.float64),
         np.array(group, dtype=np.intp),
     )
 
 
 def _counted(study: Annotations) -> _Rows:
-    """Return `indptr`, `indices`, `counts`, `multiplicity` and `unit_patterns`, all units apart."""
+    """Return the arrays of a tally (`indptr` to `unit_patterns`) with one row per unit."""
     shape = (study.n_units, study.n_values)
-    each = np.ones(study.n_units), np.arange(study.n_units)
-    if study.n_ratings < _FEW_RATINGS:  # which scipy would take longer to import than to count
+    of_units = np.ones(study.n_units), np.arange(study.n_units)
+    if study.n_ratings < _FEW_RATINGS:  # faster than the import of scipy
         keys, n = np.unique(study.unit_codes * shape[1] + study.value_codes, return_counts=True)
         rows, values = np.divmod(keys, max(1, shape[1]))
         indptr = np.zeros(shape[0] + 1, dtype=np.intp)
         np.cumsum(np.bincount(rows, minlength=shape[0]), out=indptr[1:])
-        return indptr, values, n.astype(np.float64), *each
-    from scipy import sparse  # which sorts by unit and sums repeats when it builds a matrix
+        return indptr, values, n.astype(np.float64), *of_units
+    from scipy import sparse  # sorts by unit and sums repeats
 
     codes = study.unit_codes, study.value_codes
     matrix = sparse.coo_array((np.ones(study.n_ratings), codes), shape=shape).tocsr()
     matrix.sum_duplicates()
-    return matrix.indptr.astype(np.intp), matrix.indices, matrix.data, *each
+    return matrix.indptr.astype(np.intp), matrix.indices, matrix.data, *of_units
 
 
 def _in_patterns(tally: Tally) -> Tally:
-    """Give equal units one pattern, in the order of their first unit."""
-    told_apart = _told_apart(tally)
-    group, distinct = pd.factorize(_fingerprints(told_apart))
+    """Return the tally with one pattern for equal units, in the order of their first unit."""
+    rows = _rows_to_compare(tally)
+    group, distinct = pd.factorize(_fingerprints(rows))
     first = np.empty(len(distinct), dtype=np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
-    if len(first) == tally.n_patterns or not _equal_rows(told_apart, first[group]):
+    if len(first) == tally.n_patterns or not _equal_rows(rows, first[group]):
         return tally
     patterns = None if tally.unit_patterns is None else group[tally.unit_patterns]
     times = np.bincount(group, tally.multiplicity).astype(np.float64)
     return take_rows(tally, first, times, patterns)
 
 
-def _told_apart(tally: Tally) -> Tally:
-    """Return the rows that units differ by: their counts, or, with raters kept, who gave what."""
+def _rows_to_compare(tally: Tally) -> Tally:
+    """Return the rows that define patterns: counts, or pairs of rater and value if kept."""
     if tally.given is None:
         return tally
     codes, n = tally.given.tokens()
-    whole = np.ones(len(codes))
-    return Tally("category", (*range(n),), tally.given.indptr, codes, whole, tally.multiplicity)
+    ones = np.ones(len(codes))
+    return Tally("category", (*range(n),), tally.given.indptr, codes, ones, tally.multiplicity)
 
 
 def _fingerprints(tally: Tally) -> Keys:
-    """Return one number a row that equal rows share; unequal rows are told apart afterwards."""
+    """Return a hash of each row; `_equal_rows` detects collisions."""
     n = tally.n_values
     many = n > len(_NUMBERS)
     random = np.random.default_rng(0).integers(2**63, size=n, dtype=np.uint64) if many else _NUMBERS
@@ -439,14 +433,14 @@ def _equal_rows(tally: Tally, twin: Codes) -> bool:
     lengths = np.diff(tally.indptr)
     if (lengths[rows] != lengths[twin[rows]]).any():
         return False
-    one, two = (entries_of(tally.indptr, some) for some in (rows, twin[rows]))
-    return np.array_equal(tally.indices[one], tally.indices[two]) and np.array_equal(
-        tally.counts[one], tally.counts[two]
+    first, second = (entries_of(tally.indptr, some) for some in (rows, twin[rows]))
+    return np.array_equal(tally.indices[first], tally.indices[second]) and np.array_equal(
+        tally.counts[first], tally.counts[second]
     )
 
 
 def take_rows(tally: Tally, rows: Codes, multiplicity: Floats, patterns: Codes | None) -> Tally:
-    """Return some of the rows, one or several times each."""
+    """Return the tally of some rows, which may be repeated."""
     entries = entries_of(tally.indptr, rows)
     return replace(
         tally,
@@ -477,10 +471,10 @@ class Given(ReadOnlyArrays):
     raters : ndarray of object, shape (n_raters,)
         Identifiers of the raters.
     indptr : ndarray of shape (n_patterns + 1,)
-        Where the answers of each pattern start.
+        Start of the answers of each pattern.
     rater_codes, value_codes : ndarray of shape (n_answers,)
-        Who gave which value. Inside a pattern they ascend, so that equal patterns are equal answer
-        by answer.
+        Raters and values of the answers, in ascending order within a pattern, so that equal
+        patterns are equal answer by answer.
 
     Examples
     --------
@@ -499,10 +493,10 @@ class Given(ReadOnlyArrays):
     def of_answers(
         cls, raters: npt.NDArray[np.object_], rows: Codes, rater_codes: Codes, value_codes: Codes
     ) -> Given:
-        """Return answers in any order, sorted; every row has one at least."""
+        """Return the sorted answers; every row must have at least one answer."""
         order = np.lexsort((value_codes, rater_codes, rows))
         indptr = np.append(0, np.cumsum(np.bincount(rows)))
-        codes = [one[order].astype(np.int32) for one in (rater_codes, value_codes)]
+        codes = [array[order].astype(np.int32) for array in (rater_codes, value_codes)]
         return cls(raters, indptr, *codes)
 
     @cached_property
@@ -516,7 +510,7 @@ class Given(ReadOnlyArrays):
         return bool(same.any())
 
     def tokens(self) -> tuple[Codes, int]:
-        """Return one code for each answer, equal where rater and value are; and how many."""
+        """Return one code per distinct pair of rater and value, and the number of codes."""
         n_values = int(self.value_codes.max(initial=0)) + 1
         keys = self.rater_codes.astype(np.int64) * n_values + self.value_codes
         distinct, codes = np.unique(keys, return_inverse=True)
@@ -533,9 +527,9 @@ class Given(ReadOnlyArrays):
         )
 
     def joined(self, other: Given, moved: Codes) -> Given:
-        """Return the answers of both, those of `other` below; raters of one name are one.
+        """Return the answers of both, with those of `other` last; raters are matched by name.
 
-        `moved` says which code a value of the other has in this.
+        `moved` maps the value codes of `other` to those of this object.
         """
         codes = {rater: code for code, rater in enumerate(self.raters.tolist())}
         named = [codes.setdefault(rater, len(codes)) for rater in other.raters.tolist()]

@@ -346,7 +346,7 @@ class TestStrata:
         [
             ({"strata": {"u1": 0}}, "strata: 39 units of 40 have none in 'strata'"),
             ({"population_size": {"x": 3}}, "needs strata="),
-            ({"population_size": 7}, "is below the 40 units"),
+            ({"population_size": 7}, "must be at least 40, the number"),
         ],
     )
     def test_what_does_not_fit(self, options, words):
@@ -477,5 +477,5 @@ def test_percent_agreement_has_no_bound_below_zero():
 def test_a_stratum_of_which_nothing_was_drawn_is_refused():
     study = sa.simulate(20, 3, rng=1)
     part = {unit: "ab"[k % 2] for k, unit in enumerate(study.units)}
-    with pytest.raises(DataError, match="names 'c', of which no unit was drawn"):
+    with pytest.raises(DataError, match="names 'c', without a sampled unit"):
         study.sampled(strata=part, population_size={"a": 50, "b": 60, "c": 1000})

@@ -265,7 +265,7 @@ class TestScore:
         result = invoke("score", "long.csv", "--blank", "empty", "--na-values", "NA,n/a")
         assert (result.exit_code, result.stdout) == (0, ok("score", "long.csv", "--blank", "empty"))
         assert "No answer is 'NA', 'n/a', which --na-values lists." in result.stderr
-        assert "--na-values names answers" in refusal("score", "long.csv", "--na-values", " ")
+        assert "--na-values must list answers" in refusal("score", "long.csv", "--na-values", " ")
 
     @pytest.mark.parametrize("listed", ["joys,anger", "codes.txt"])
     def test_outside_the_codebook(self, listed):
@@ -480,7 +480,10 @@ class TestRefusals:
             (["numbers.csv"], "have only numbers, so that each may be a rater or a label"),
             (["long.csv", "--unit", "docs"], "Did you mean 'doc'?"),
             (["long.csv", "--rater", "doc", "--unit", "doc"], "cannot have two roles"),
-            (["long.csv", "--labels", "tags", "--value", "tags"], "(one scalar a cell), not both"),
+            (
+                ["long.csv", "--labels", "tags", "--value", "tags"],
+                "(one scalar per cell), not both",
+            ),
             (["long.csv", "-d", "massi"], "Did you mean 'masi'?"),
             (["long.csv", "-c", "kripendorff_alpha"], "Did you mean 'krippendorff_alpha'?"),
             (["long.csv", "--blank", "emtpy"], "--blank 'emtpy' is unknown"),
@@ -489,7 +492,7 @@ class TestRefusals:
             (["long.csv", "--case", "upper"], "--case 'upper' is unknown"),
             (["long.csv", "--format", "jsn"], "Did you mean 'json'?"),
             (["long.csv", "--encoding", "utf-88"], "not a text encoding"),
-            (["long.csv", "--delimiter", ",,"], "cannot stand between columns"),
+            (["long.csv", "--delimiter", ",,"], "must be one character"),
             (["long.csv", "--label-sep", ""], "--label-sep"),
             (["long.csv", "--level", "95"], "level"),
             (["long.csv", "--blank", "empty", "-d", "interval"], "interval"),

@@ -70,7 +70,7 @@ class TestFiles:
             for k in (1, 2):
                 frame = pd.read_csv(f"round-{k}.csv", dtype=str)
                 frame.to_excel(book, sheet_name=f"r{k}", index=False)
-        assert "say which with --sheet 'r1'" in refusal("score", "rounds.xlsx")
+        assert "choose one with --sheet 'r1'" in refusal("score", "rounds.xlsx")
         for sheet in ("r1", "1"):
             result = invoke("convert", "rounds.xlsx", "--sheet", sheet, *WHERE)
             assert result.stdout.count("\n") == 5

@@ -289,11 +289,14 @@ class TestSession:
         table.write_text("unit,rater,labels\n1,ann,Joy\n1,ben,joy\n1,ben,joy\n")
         found = session("read", path=str(table), how={})
         assert "use Repeated answers: 'first', 'last' or 'union'" in found["error"]
-        assert any("say Capitals: 'lower'" in note for note in found["notes"])
+        assert any("use Capitals: 'lower'" in note for note in found["notes"])
         found = session("read", path=str(table), how={"duplicates": "last", "case": "lower"})
         assert found["labels"] == ["joy"]
         table.write_text("doc,who,What was said\n1,ann,Joy\n")
-        assert "name one with Answer: '...'" in session("read", path=str(table), how={})["error"]
+        assert (
+            "name the column with Answer: '...'"
+            in session("read", path=str(table), how={})["error"]
+        )
         page = (STATIC / "index.html").read_text(encoding="utf-8")
         for choice in ("missing", "empty", "first", "last", "union", "lower"):
             assert f'<option value="{choice}">{choice}: ' in page
@@ -377,7 +380,7 @@ class TestSession:
         assert "error" in session("read", path=str(tmp_path / "x.csv"), how={})
         session("read", path=STUDY, how={"blank": "empty"})
         found = session("table", without=[0, 1, 2, 3], merged=[])
-        assert "nobody is left" in found["error"]
+        assert "no rater remains" in found["error"]
 
     def test_repeats(self, session, tmp_path):
         """Who answered twice is a mistake until somebody says which answer counts."""

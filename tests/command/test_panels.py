@@ -294,7 +294,7 @@ class TestPanel:
             (["--model", "near", "--humans", ","], "no human is named; list one or more"),
             (["--model", "near", "--epsilon", "2"], "--epsilon 2.0 must be 0 or more"),
             (["--model", "near", "-d", "masy"], "Did you mean 'masi'"),
-            (["--model", "ann,ben,cem,near,far"], "nobody is left"),
+            (["--model", "ann,ben,cem,near,far"], "no rater remains"),
         ],
     )
     def test_refusals(self, words, sentence):
@@ -409,7 +409,7 @@ class TestConsensus:
             (["--method", "majority"], "--method 'majority' is unknown"),
             (["--threshold", "2"], "--threshold 2.0 must be above 0"),
             (["--exclude-raters", "bob"], "rater 'bob' gave no answer"),
-            (["--exclude-raters", "ann,ben,cem"], "nobody is left"),
+            (["--exclude-raters", "ann,ben,cem"], "no rater remains"),
             (["-d", "masi"], "'label_majority' uses none"),
             (["-o", "small.csv"], "is the input; it is never changed"),
         ],

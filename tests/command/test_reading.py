@@ -324,4 +324,6 @@ class TestDegrees:
         said = refusal("score", "sure.csv", "--degree", "sure", "--duplicates", "first")
         assert "--duplicates 'first' does not apply with --degree" in said
         said = refusal("score", "sure.csv", "--degree", "sure")
-        assert "Row 1, counted from 1 below the header: '-1' in column 'sure' is no degree" in said
+        assert (
+            "Row 1, counted from 1 below the header: '-1' in column 'sure' must be a degree" in said
+        )

@@ -161,7 +161,7 @@ class TestFrom:
             (["--tool", "prodgy"], "--tool 'prodgy' is unknown; 'setagree formats' lists them."),
             (
                 ["--tool", "prodigy", "--unit", "doc"],
-                "--unit is for tables: say --tool 'table', or drop it",
+                "--unit is for tables: use --tool 'table', or omit it",
             ),
             (["--tool", "prodigy", "--wide"], "--wide is for tables"),
             (["--tool", "prodigy", "--raters", "a"], "--raters is for tables"),

@@ -121,7 +121,7 @@ def test_read_and_agreement_read_the_same_tables(tmp_path, table):
 
 
 def test_a_folder_that_is_no_export(tmp_path):
-    with pytest.raises(FileError, match=r"is a folder; name a file in it, or say .*\*\.csv"):
+    with pytest.raises(FileError, match=r"is a folder; name a file in it, or use .*\*\.csv"):
         sa.read(tmp_path)
 
 

@@ -228,7 +228,7 @@ def test_values_that_are_no_labels_are_named(tmp_path):
 def test_rows_that_are_no_objects(tmp_path):
     path = tmp_path / "export.jsonl"
     path.write_text(as_lines(hf_sequence(TRUTH)) + "3\n", encoding="utf-8")
-    with pytest.raises(FileError, match=r"line 11 is 3; each is to be an object"):
+    with pytest.raises(FileError, match=r"line 11 is 3; each must be an object"):
         sa.read(path)
     path.write_text('[{"id": 1}, 3]', encoding="utf-8")
     with pytest.raises(FileError, match=r"tasks\[1\]: a number \(3\) where an object is due"):

@@ -65,7 +65,7 @@ def test_values_are_no_label_sets(save):
 
 
 def test_stray_columns_of_a_wide_table_are_refused(save):
-    with pytest.raises(DataError, match="'notes' does not sound like a rater"):
+    with pytest.raises(DataError, match="'notes' seems not to be a rater"):
         read(save("unit,kim,lee,notes\nu1,a,b,hm\nu2,a,b,hm\n"))
 
 

@@ -229,7 +229,7 @@ class TestAConditionOnSeveral:
         with pytest.raises(DataError, match=r"column 'file' holds 'ap1.csv', 'ap2.csv', 'ap3.csv'"):
             sa.read("ap?.csv", filename_column="file", where="file == ap9.csv")
         with pytest.raises(
-            OptionError, match="filename_column='round': there is a column of that name"
+            OptionError, match="filename_column='round': the table has a column of that name"
         ):
             sa.read("ap?.csv", filename_column="round", where="round == ap1.csv")
 

@@ -69,7 +69,7 @@ def test_cells(tmp_path):
 def test_sheets(tmp_path):
     path = workbook(tmp_path, {"a": ROWS, "b": ROWS[:2]})
     with pytest.raises(
-        FileError, match=r"has cells in 2 sheets \('a', 'b'\); say which with sheet"
+        FileError, match=r"has cells in 2 sheets \('a', 'b'\); choose one with sheet"
     ):
         read_table(path)
     assert len(read_table(path, sheet="b")) == 1

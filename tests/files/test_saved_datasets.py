@@ -137,7 +137,7 @@ class TestReading:
         for name in ("train", "test"):
             shutil.copytree(flat, both / name)
         (both / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
-        said = r"both' is a dataset with 2 splits \('train', 'test'\); name the folder of one, as '"
+        said = r"both' is a dataset with 2 splits \('train', 'test'\); name the folder of one, such"
         for read in (sa.read, sa.agreement, read_table):
             with pytest.raises(FileError, match=said):
                 read(both)
@@ -159,7 +159,7 @@ class TestRefusals:
         ("name", "content", "sentence"),
         [
             ("state.json", "{", r"state\.json' cannot be read: "),
-            ("state.json", "[]", r"state\.json' holds no JSON object"),
+            ("state.json", "[]", r"state\.json' is not a JSON object"),
             ("state.json", "{}", r"state\.json' does not name the files of the rows"),
             ("state.json", '{"_data_files": 7}', "does not name the files of the rows"),
             ("state.json", '{"_data_files": [{"filename": "../b.arrow"}]}', "does not name the fi"),
@@ -178,7 +178,7 @@ class TestRefusals:
             (
                 "dataset_info.json",
                 '{"features": {"annotator": {"_type": "ClassLabel", "names": [1]}}}',
-                "the names of the classes of 'annotator' are no list of text",
+                "the class names of 'annotator' must be a list of text",
             ),
             (
                 "dataset_info.json",

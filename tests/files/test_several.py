@@ -40,12 +40,12 @@ class TestSeveral:
             read_table(["round-1.csv", "round-*.csv"])
         with pytest.raises(FileError, match="list of files is empty"):
             read_table([])
-        with pytest.raises(FileError, match=r"Standard input \('-'\) is read alone"):
+        with pytest.raises(FileError, match=r"Standard input \('-'\) cannot be read together"):
             read_table(["round-1.csv", "-"])
         with pytest.raises(OptionError, match="path=7 is an int; name a file by its path"):
             read_table(["round-1.csv", 7])
         with pytest.raises(
-            OptionError, match="filename_column='unit': there is a column of that name"
+            OptionError, match="filename_column='unit': the table has a column of that name"
         ):
             read_table("round-*.csv", filename_column="unit")
         Path("other.csv").write_text("unit,rater,tags\nu1,bob,fear\n")
@@ -70,7 +70,7 @@ class TestSheets:
         assert read_table("rounds.xlsx", sheet=sheet)["rater"].tolist() == ["bob", "bob"]
 
     def test_which(self):
-        with pytest.raises(FileError, match=r"cells in 2 sheets \('Round 1', '2'\); say which wi"):
+        with pytest.raises(FileError, match=r"cells in 2 sheets \('Round 1', '2'\); choose"):
             read_table("rounds.xlsx")
 
     def test_which_with_a_title(self, tmp_path):
@@ -80,7 +80,7 @@ class TestSheets:
             book.active.append(row)
         book.create_sheet("codes").append(["label", "meaning"])
         book.save(tmp_path / "a.xlsx")
-        with pytest.raises(FileError, match=r"say which with sheet='Sheet'\. .*use header_row=3,"):
+        with pytest.raises(FileError, match=r"choose one with sheet='Sheet'\. .*use header_row=3,"):
             read_table(tmp_path / "a.xlsx")
 
     def test_absent(self):
@@ -106,7 +106,7 @@ class TestAddresses:
             with pytest.raises(FileError) as caught:
                 read_table(path)
             assert str(caught.value).startswith(f"'{address}' is an address, and only files on ")
-            assert "download it first" in str(caught.value)
+            assert "Download it first" in str(caught.value)
         with pytest.raises(FileError, match="is an address"):
             expanded(address)
 

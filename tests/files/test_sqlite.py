@@ -78,7 +78,7 @@ class TestReading:
         with pytest.raises(FileError) as caught:
             read_table(path)
         assert str(caught.value) == (
-            """'a.db' has 3 tables ('ratings', 'the "raters', 'v'); say whose rows with """
+            """'a.db' has 3 tables ('ratings', 'the "raters', 'v'); choose one with """
             """sql='SELECT * FROM "ratings"', or another query."""
         )
         assert len(read_table(path, sql="SELECT * FROM ratings")) == 6
@@ -165,9 +165,12 @@ class TestRefusals:
             ("SELECT * FROM ratings WHERE doc = ?", "Incorrect number of bindings"),
             ("SELECT '\0'", "null character"),
             ("SELECT '\ud800'", "surrogates not allowed"),
-            ("SELECT doc, who AS doc FROM ratings", "gives two columns 'doc'; rename one of them"),
-            ("-- nothing", "gives no table; a query begins with SELECT"),
-            ("CREATE TEMP TABLE x AS SELECT 1", "gives no table; a query begins with SELECT"),
+            (
+                "SELECT doc, who AS doc FROM ratings",
+                "returns two columns 'doc'; rename one of them",
+            ),
+            ("-- nothing", "returns no table; begin the query with SELECT"),
+            ("CREATE TEMP TABLE x AS SELECT 1", "returns no table; begin the query with SELECT"),
         ],
     )
     def test_wrong_queries(self, query, sentence):
@@ -179,7 +182,7 @@ class TestRefusals:
         for number, sql in enumerate(("", " ", 3, ["SELECT 1"])):
             with pytest.raises(OptionError, match="sql="):
                 sa.read(database(f"{number}.db"), sql=sql)
-        with pytest.raises(OptionError, match=r"sql= is for tables: say tool='table', or drop"):
+        with pytest.raises(OptionError, match=r"sql= is for tables: use tool='table', or omit"):
             sa.read("0.db", sql=QUERY, tool="prodigy")
 
     def test_other_files(self):
@@ -215,7 +218,7 @@ class TestRefusals:
         sqlite3.connect("none.db").execute("PRAGMA user_version = 1").connection.close()
         with pytest.raises(FileError, match=r"'none\.db' is an SQLite database without a table"):
             read_table("none.db")
-        with pytest.raises(FileError, match=r"has columns and no rows: .* gives none"):
+        with pytest.raises(FileError, match=r"has columns and no rows: .* returns none"):
             read_table("a.db", sql="SELECT * FROM ratings WHERE 0")
         odd = database("odd.db", "INSERT INTO ratings VALUES (1, 2, CAST(x'ff41' AS TEXT), 3)")
         with pytest.raises(FileError, match=r"'odd\.db' cannot be read .*Could not decode"):
@@ -225,10 +228,10 @@ class TestRefusals:
         endless = "WITH RECURSIVE c AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM c) SELECT n"
         monkeypatch.setattr(checks, "MOST_BYTES", 2_000_000)
         path = database()
-        with pytest.raises(CostError, match=r"What is read of 'a\.db'.*GB of memory; the limit is"):
+        with pytest.raises(CostError, match=r"Reading .* rows of 'a\.db'.*GB of memory; the"):
             read_table(path, sql=f"{endless} FROM c")
         pictures = "SELECT zeroblob(1000000) FROM ratings CROSS JOIN ratings AS others"
-        with pytest.raises(CostError, match=r"What is read of 'a\.db', \d+ rows and more, would"):
+        with pytest.raises(CostError, match=r"Reading \d+ or more rows of 'a\.db' would"):
             read_table(path, sql=pictures)
         assert "--sql is for files that are read" in refusal(
             "score", path, "--sql", QUERY, "--memory-limit", "1GB"

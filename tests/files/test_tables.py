@@ -210,7 +210,7 @@ class TestDelimiter:
 
     @pytest.mark.parametrize("label_sep", ["", ", ", '"', "\n"])
     def test_it_is_one_character(self, write, label_sep):
-        with pytest.raises(OptionError, match="cannot stand between columns"):
+        with pytest.raises(OptionError, match="must be one character"):
             read_table(write(TABLE), delimiter=label_sep)
 
     def test_a_long_sample_is_cut_at_a_line(self, write):

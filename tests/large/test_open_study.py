@@ -447,7 +447,7 @@ class TestTheRoad:
             ({"raters_in_rows": True, "wide": True}, "wide= makes sense only without raters_in"),
             (
                 {"tool": "prodigy", "unit": "a"},
-                "unit= is for tables: say tool='table', or drop",
+                "unit= is for tables: use tool='table', or omit",
             ),
         ],
     )

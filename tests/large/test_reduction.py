@@ -374,7 +374,7 @@ class TestFiles:
         with pytest.raises(FileError, match=r"is one list of JSON, .* drop memory_limit="):
             sa.tally(lines, unit="unit")
         lines.write_text('{"unit":1}\n1\n')
-        with pytest.raises(FileError, match="line 2 is 1; each is to be an object"):
+        with pytest.raises(FileError, match="line 2 is 1; each must be an object"):
             sa.tally(lines)
 
     @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ class TestSheets:
         with pd.ExcelWriter("rounds.xlsx") as book:
             for name in ("one", "two"):
                 pd.read_csv("wide.csv", dtype=str).to_excel(book, sheet_name=name, index=False)
-        with pytest.raises(FileError, match=r"cells in 2 sheets .*; say which with sheet='one'"):
+        with pytest.raises(FileError, match=r"cells in 2 sheets .*; choose one with sheet='one'"):
             sa.read("rounds.xlsx", wide=True)
         assert sa.read("rounds.xlsx", wide=True, sheet="two").n_ratings == 9
         assert sa.read("rounds.xlsx", wide=True, sheet=2).n_ratings == 9

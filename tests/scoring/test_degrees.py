@@ -103,7 +103,7 @@ def test_the_default_and_what_a_function_gets():
     # What looks at labels alone sees which ones were given.
     plain = STUDY.with_answers(frozenset)
     said = (
-        r"a comparison by (masi|jaccard), unlike one by ruzicka, looks at which labels were given"
+        r"a comparison by (masi|jaccard), unlike one by ruzicka, uses only which labels were given"
     )
     for name in ("masi", "jaccard"):
         with pytest.warns(DegreesWarning, match=said):
@@ -119,7 +119,7 @@ def test_the_default_and_what_a_function_gets():
     both = [sa.krippendorff_alpha(one, distance=alike).estimate for one in (STUDY, plain)]
     assert both[0] == pytest.approx(both[1], abs=1e-12)
     columns = ["label", "n_ratings", "share_of_disagreement"]
-    with pytest.warns(DegreesWarning, match="by_label looks at which labels were given"):
+    with pytest.warns(DegreesWarning, match="by_label uses only which labels were given"):
         labels = [sa.by_label(one)[columns] for one in (STUDY, plain)]
     pd.testing.assert_frame_equal(*labels)
 
@@ -131,7 +131,7 @@ def test_what_does_not_look_at_degrees_says_so(name):
     study = sa.Annotations.from_triples(
         [(who, unit, Degrees(one)) for unit in range(3) for who, one in apart]
     )
-    with pytest.warns(DegreesWarning, match=f"{name} looks at which labels were given, with any"):
+    with pytest.warns(DegreesWarning, match=f"{name} uses only which labels were given, with any"):
         getattr(sa, name)(study, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error", DegreesWarning)
@@ -182,7 +182,7 @@ def test_one_answer_from_several():
         with pytest.raises(DataError, match=f"{method}' decides which labels apply; these labels"):
             sa.consensus(study, method=method)
     # The same label with another degree is not the same answer.
-    with pytest.warns(DegreesWarning, match="except for the column exact, looks at which labels"):
+    with pytest.warns(DegreesWarning, match="except for the column exact, uses only which labels"):
         scores = sa.score_against_consensus(study).table.loc["cem"]
     assert (scores["exact"], scores["jaccard"]) == (0.0, 1.0)
 

@@ -138,7 +138,7 @@ class TestSingleValues:
 
     @pytest.mark.parametrize(("other", "number"), [("3", 3), ("-2,25", -2.25), ("2,125", 2.125)])
     def test_decimal_commas(self, other, number):
-        sentence = r"'1,5'.* were read as numbers with a decimal comma; if they are none, say kind="
+        sentence = r"'1,5'.* were read as numbers with a decimal comma; if they are not, use kind="
         with pytest.warns(MixedScaleWarning, match=sentence):
             study = values("1,5", other)
         assert (study.kind, {*study.values}) == ("number", {1.5, number})

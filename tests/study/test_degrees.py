@@ -85,7 +85,7 @@ def test_raters_on_two_scales_are_told():
 
 @pytest.mark.parametrize("degree", [1.1e100, 1.7e308, "1e300"])
 def test_degrees_whose_sums_overflow_are_refused(degree):
-    with pytest.raises(DataError, match="is no degree, which is a number from 0 to 1e\\+100"):
+    with pytest.raises(DataError, match="must be a degree, a number from 0 to 1e\\+100"):
         read([*ROWS, ("u3", "ann", "joy", degree)])
     with pytest.raises(DistanceError, match="it is a number from 0 to 1e\\+100"):
         sa.distances.ruzicka({"joy": float(degree)}, {"joy": 1})
@@ -130,14 +130,14 @@ def test_blank_labels_say_what_blank_says():
 
 REFUSED = {
     "1 row with a label and no degree in column 'degree' (first: row 7, counted from 1 below the "
-    "header); write 0 where the label": ("u2", "cem", "joy", None),
+    "header); write 0 if the label": ("u2", "cem", "joy", None),
     "Row 7, counted from 1 below the header: -0.5 in column": ("u2", "cem", "joy", -0.5),
     "Row 7, counted from 1 below the header: inf in column": ("u2", "cem", "joy", np.inf),
-    "Row 7, counted from 1 below the header: 'much' in column 'degree' is no degree, which is a "
+    "Row 7, counted from 1 below the header: 'much' in column 'degree' must be a degree, a "
     "number from 0 to 1e+100.": ("u2", "cem", "joy", "much"),
-    "Row 7 holds 2 labels (fear, joy); with degree= each row": ("u2", "cem", "joy, fear", 1),
-    "Unit 'u1', rater 'bob' names label 'joy' 2 times (rows 3 and 7,": ("u1", "bob", "joy", 1),
-    "rater 'bob' has a row without a label beside others (row 7,": ("u1", "bob", "[]", None),
+    "Row 7 has 2 labels (fear, joy); with degree= each row": ("u2", "cem", "joy, fear", 1),
+    "Unit 'u1', rater 'bob' has label 'joy' 2 times (rows 3 and 7,": ("u1", "bob", "joy", 1),
+    "rater 'bob' has a row without a label next to others (row 7,": ("u1", "bob", "[]", None),
     "1 row with a degree and no label (first: row 7, counted": ("u2", "cem", "[]", 0.5),
     "1 row without a unit (first: row 7, counted from 1": (None, "cem", "joy", 0.5),
 }

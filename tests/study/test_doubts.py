@@ -213,7 +213,7 @@ def test_space_that_hides_a_repeat():
 
 def test_names_that_are_no_raters():
     table = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "b"], "Notes": ["", "hard one"]})
-    with pytest.raises(sa.SetagreeError, match=r"'Notes' does not sound like.*\['ann', 'bob'\]"):
+    with pytest.raises(sa.SetagreeError, match=r"'Notes' seems not to be.*\['ann', 'bob'\]"):
         sa.Annotations.from_wide(table)
     assert sa.Annotations.from_wide(table, raters=["ann", "bob"]).n_raters == 2
 

@@ -73,7 +73,7 @@ def test_mixed_categories_are_no_doubt(recwarn):
 
 def test_no_number():
     table = pd.DataFrame({"ann": ["1", "2"], "bob": ["1", "two"]}, index=["u1", "u2"])
-    said = "Unit 'u2', rater 'bob': 'two' is not a number, which kind='number' asks for; say kind="
+    said = "Unit 'u2', rater 'bob': 'two' is not a number, as kind='number' requires; use kind="
     with pytest.raises(DataError, match=said):
         sa.Annotations.from_wide(table, kind="number")
     found = sa.Annotations.from_wide(table, kind="number", na_values=["two"])

@@ -134,11 +134,11 @@ class TestWide:
     def test_without_a_name(self, missing):
         frame = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "b"]}, index=["u", missing])
         assert wide_refusal(frame) == (
-            "1 row of a unit without a name (first: number 1); name it or drop it."
+            "1 row of a unit without a name (first: number 1); name it or remove it."
         )
         names = pd.Index(["ann", missing], dtype=object)  # so that None stays None
         assert wide_refusal(pd.DataFrame([["a", "b"]], columns=names)) == (
-            "1 column of a rater without a name (first: number 1); name it or drop it."
+            "1 column of a rater without a name (first: number 1); name it or remove it."
         )
 
     @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ class TestWide:
         n_cells = sum(not pd.isna(cell) for cell in stray)
         assert wide_refusal(columns) == (
             "column 'id' looks like unit identifiers or free text, not like the answers of a rater "
-            f"({n_cells} of its {n_cells} cells are different, and most stand in no other column); "
-            "say unit='id', or list the raters: raters=['ann', 'bob']."
+            f"({n_cells} of its {n_cells} cells are different, and most occur in no other column); "
+            "use unit='id', or list the raters: raters=['ann', 'bob']."
         )
         named = wide(columns, None, ["ann", "bob"])
         assert {rater for _, rater, _ in named} == {"ann", "bob"}
@@ -178,7 +178,7 @@ class TestWide:
     def test_columns_that_do_not_sound_like_raters(self, name):
         table = {"ann": ["a", "b"], name: ["a", "b"], "bob": ["a", "b"]}
         assert wide_refusal(table) == (
-            f"column {name!r} does not sound like a rater; if it is not one, list the raters: "
+            f"column {name!r} seems not to be a rater; if it is not one, list the raters: "
             "raters=['ann', 'bob']."
         )
         assert len(wide(table, None, ["ann", name])) == 4
@@ -256,14 +256,13 @@ class TestContingency:
     def test_no_counts(self, count):
         table = pd.DataFrame([[1, 2], [count, 3]], index=["a", "b"], columns=["c", "d"])
         assert refusal(layouts.from_contingency, table, ("x", "y")) == (
-            "a contingency table holds whole counts of zero or more; row 'b', column 'c' has "
-            f"{float(count)}."
+            f"a count must be a whole number of at least 0; row 'b', column 'c' has {float(count)}."
         )
 
     def test_text(self):
         table = pd.DataFrame([["a", 2]], index=["a"], columns=["c", "d"])
         assert refusal(layouts.from_contingency, table, ("x", "y")) == (
-            "a contingency table holds counts and labels on both axes."
+            "a contingency table must have only counts."
         )
 
     @pytest.mark.parametrize(
@@ -290,7 +289,7 @@ class TestContingency:
     def test_axis_without_a_name(self):
         table = pd.DataFrame([[1, 2]], index=["a"], columns=["a", None])
         assert refusal(layouts.from_contingency, table, ("x", "y")) == (
-            "1 column of the contingency table without a name (first: number 1); name it or drop "
+            "1 column of the contingency table without a name (first: number 1); name it or remove "
             "it."
         )
         assert "1 row of the contingency table without a name" in refusal(
@@ -303,8 +302,8 @@ class TestContingency:
         table = pd.crosstab(first, second, margins=True, margins_name=name)
         sentence = refusal(layouts.from_contingency, table, ("x", "y"))
         assert sentence == (
-            f"the last row of the contingency table, {name!r}, is the sum of the others; drop the "
-            "margins."
+            f"the last row of the contingency table, {name!r}, is the sum of the others; "
+            "remove the margins."
         )
         columns_only = table.iloc[:-1]
         assert "the last column" in refusal(layouts.from_contingency, columns_only, ("x", "y"))
@@ -396,7 +395,7 @@ class TestCube:
     @pytest.mark.parametrize("shape", [(2,), (2, 2), (1, 2, 2, 2)])
     def test_other_shapes(self, shape):
         assert self.refused(np.zeros(shape)) == (
-            f"indicators of shape {shape}; they are (raters, units, labels)."
+            f"indicators must have shape (raters, units, labels), not {shape}."
         )
 
     def test_lengths_that_do_not_fit(self):
@@ -417,7 +416,7 @@ class TestCube:
     def test_masked_array(self):
         masked = np.ma.masked_array(self.CUBE, self.CUBE == 0)
         assert self.refused(masked) == (
-            "indicators: a masked array; pass plain flags, and what is missing as mask=."
+            "indicators: a masked array; pass plain flags, and missing ones as mask=."
         )
 
     @pytest.mark.parametrize(
@@ -480,7 +479,7 @@ class TestFlagFrame:
 
 def test_unit_column_among_raters():
     table = pd.DataFrame({"unit": [1, 2, 3], "r1": [1, 2, 3], "r2": [1, 2, 2]})
-    with pytest.raises(sa.SetagreeError, match="say unit='unit'"):
+    with pytest.raises(sa.SetagreeError, match="use unit='unit'"):
         sa.Annotations.from_wide(table, kind="value")
 
 
@@ -504,7 +503,7 @@ def annotated_texts(n=120):
 def test_texts_are_not_advised_as_a_rater():
     table = annotated_texts()
     message = sentence(DataError, lambda: sa.read(table, wide=True))
-    assert message.startswith("column 'Notes' does not sound like a rater")
+    assert message.startswith("column 'Notes' seems not to be a rater")
     assert message.endswith("raters=['Anna', 'Ben', 'Cleo'].")
     read = sa.read(table, wide=True, raters=["Anna", "Ben", "Cleo"])
     plain = sa.Annotations.from_wide(table[["Anna", "Ben", "Cleo"]])
@@ -517,7 +516,7 @@ def test_texts_that_are_listed_as_a_rater(texts):
     listed = [texts, "Anna", "Ben", "Cleo"]
     with pytest.warns(SetagreeWarning, match="120 distinct texts in 120 rows, and most") as caught:
         assert sa.read(table, wide=True, unit="id", raters=listed).n_raters == 4
-    assert f"say unit='{texts}', or list the raters without it: raters=['Anna', 'Ben', 'Cleo']" in (
+    assert f"use unit='{texts}', or list the raters without it: raters=['Anna', 'Ben', 'Cleo']" in (
         str(caught[0].message)
     )
     assert len(caught) == 1
@@ -534,7 +533,7 @@ def test_wide_table_with_a_stray_column():
     words = sentence(DataError, sa.Annotations.from_wide, table)
     assert words == (
         "column 'tweet' looks like unit identifiers or free text, not like the answers of a rater "
-        "(4 of its 4 cells are different, and most stand in no other column); say unit='tweet', or "
+        "(4 of its 4 cells are different, and most occur in no other column); use unit='tweet', or "
         "list the raters: raters=['ann', 'bob']."
     )
     named = sa.Annotations.from_wide(table, unit="tweet")
@@ -578,7 +577,7 @@ def test_advice_has_no_column_that_shares_no_answer_or_is_made_of_the_others():
     message = sentence(DataError, lambda: sa.read(table, wide=True))
     assert message.endswith(
         "list the raters: raters=['Anna', 'Ben', 'Cleo'] (without 'Gold', 'Majority', which may be "
-        "made of the others' answers)."
+        "derived from the others' answers)."
     )
     listed = ["Anna", "Ben", "Cleo", "Length"]
     with pytest.warns(SetagreeWarning, match="'Length' is read as a rater and has no answer in"):

@@ -198,7 +198,7 @@ class TestWithoutRaters:
             ("ann", OptionError, "must be a list of raters"),
             (["Ann"], DataError, "rater 'Ann' gave no answer in this study. Did you mean 'ann'"),
             (["x"], DataError, "The raters are 'ann', 'bob'"),
-            (["ann", "bob"], DataError, "nobody is left"),
+            (["ann", "bob"], DataError, "no rater remains"),
         ],
     )
     def test_refused(self, names, error, match):

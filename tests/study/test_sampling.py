@@ -27,9 +27,7 @@ NO_SIZE = [
 class TestSizes:
     @pytest.mark.parametrize("size", [one for one in NO_SIZE if one is not None], ids=repr)
     def test_no_size(self, size):
-        words = re.escape(
-            "is not a number of units; write a finite number, 12 (the units drawn) or"
-        )
+        words = re.escape("must be a number of units, at least 12 (the sampled units).")
         with pytest.raises(OptionError, match=words):
             STUDY.sampled(population_size=size)
         with pytest.raises(OptionError, match=words):
@@ -37,12 +35,12 @@ class TestSizes:
 
     @pytest.mark.parametrize("size", NO_SIZE, ids=repr)
     def test_no_size_of_a_stratum(self, size):
-        with pytest.raises(OptionError, match=r"of stratum 's' is not a number of units; .* 6 \("):
+        with pytest.raises(OptionError, match=r"of stratum 's' must be a number of units, .* 6 \("):
             STUDY.sampled(strata=PART, population_size={"s": size, "t": 60})
 
     @pytest.mark.parametrize("size", [5, 0, -5, 1e-300, Fraction(1, 2)])
     def test_too_small(self, size):
-        with pytest.raises(OptionError, match="is below the 12 units drawn of it"):
+        with pytest.raises(OptionError, match="must be at least 12, the number of sampled units"):
             STUDY.sampled(population_size=size)
 
     @pytest.mark.parametrize("size", [500, 500.0, np.int64(500), Decimal(500), Fraction(500)])
@@ -55,10 +53,10 @@ class TestSizes:
         ("sizes", "words"),
         [
             ({"S": 50, "t": 60}, "lacks the strata 's'; it names 'S', 't'."),
-            ({}, "lacks the strata 's', 't'; it names none."),
+            ({}, "lacks the strata 's', 't'; it is empty."),
             ({"s": 50, " s": 50, "t": 60}, "names a stratum twice: 's', ' s', 't'."),
-            (500, "{'a': 90, 'b': 40}; it is 500, an int."),
-            (pd.Series({"s": 50, "t": 60}), "it is s 50 t 60 dtype: int64, a Series."),
+            (500, "{'a': 90, 'b': 40}, not 500, an int."),
+            (pd.Series({"s": 50, "t": 60}), "not s 50 t 60 dtype: int64, a Series."),
         ],
     )
     def test_keys(self, sizes, words):
@@ -204,10 +202,12 @@ class TestWeights:
 
     @pytest.mark.parametrize("weight", [1e300, 1e-300, 5e-324, 1e10])
     def test_too_unequal(self, weight):
-        words = "sampling weights differ at most 1,000,000,000-fold; the weights go from .*'u4'"
+        words = (
+            "sampling weights may differ at most 1,000,000,000-fold; the weights range from .*'u4'"
+        )
         with pytest.raises(OptionError, match=words):
             STUDY.sampled(sampling_weight={**dict.fromkeys(STUDY.units, 1.0), "u4": weight})
-        with pytest.raises(OptionError, match="the weights that follow from the sizes go from 10"):
+        with pytest.raises(OptionError, match="the weights derived from the sizes range from 10"):
             STUDY.sampled(strata=PART, population_size={"s": 1e300, "t": 60})
 
 

@@ -93,9 +93,9 @@ def test_an_answer_beside_a_status_does_not_count():
 
 
 def test_refusals():
-    with pytest.raises(DataError, match=r"row 1 has 'skiped'\. It is one of 'observed', "):
+    with pytest.raises(DataError, match=r"row 1 has 'skiped'\. It must be one of 'observed', "):
         sa.read(TABLE.assign(status="skiped"), status="status")
-    with pytest.raises(DataError, match="of an answer that counts it is 'observed', or blank"):
+    with pytest.raises(DataError, match="'observed' or blank for an answer that counts"):
         sa.read(TABLE.assign(status="OK"), status="status")
     with pytest.raises(DataError, match="no row has the status 'observed'"):
         sa.read(TABLE.assign(status="refused"), status="status")

@@ -98,7 +98,7 @@ class TestFromAnnotations:
     def test_weights_are_not_dropped_silently(self):
         study = annotations(text("a a b / b a a / b b b"))
         weighted = study.sampled(sampling_weight=dict(zip(study.units, (1, 2, 3), strict=True)))
-        said = "Tally.from_annotations treats the units as drawn one by one, all alike: sampling_"
+        said = "Tally.from_annotations treats the units as a simple random sample: sampling_"
         with pytest.warns(sa.SetagreeWarning, match=said):
             Tally.from_annotations(weighted)
         sized = study.sampled(
@@ -192,7 +192,7 @@ class TestFromCounts:
             Tally.from_counts(table)
 
     def test_text(self):
-        with pytest.raises(DataError, match="numbers only; make the units the index"):
+        with pytest.raises(DataError, match="only numbers; make the units the index"):
             Tally.from_counts(pd.DataFrame({"unit": ["u1", "u2"], "a": [1, 2]}))
 
     @pytest.mark.parametrize("name", [None, float("nan"), pd.NA])
@@ -207,13 +207,13 @@ class TestFromCounts:
 
     def test_a_column_of_numbered_units(self):
         with pytest.raises(
-            DataError, match="column 'Unit' sounds like the units; make it the index"
+            DataError, match="column 'Unit' has the name of units; make it the index"
         ):
             Tally.from_counts(pd.DataFrame({"Unit": [1, 2], "a": [2, 1], "b": [0, 1]}))
 
     def test_a_column_of_sums(self):
         table = pd.DataFrame({"a": [2, 1], "b": [0, 1], "Total": [2, 2]})
-        with pytest.raises(DataError, match="column 'Total' is the sum of the others; drop it"):
+        with pytest.raises(DataError, match="column 'Total' is the sum of the others; remove it"):
             Tally.from_counts(table)
         # called so, and something else: a label
         assert Tally.from_counts(table.assign(Total=[0, 1])).n_values == 3
@@ -231,7 +231,7 @@ class TestFromCounts:
         [
             (pd.DataFrame(), r"shape \(0, 0\) has no counts"),
             (pd.DataFrame({"a": []}), r"shape \(0, 1\) has no counts"),
-            (pd.DataFrame({"a": [0, 0]}), "counts no rating"),
+            (pd.DataFrame({"a": [0, 0]}), "has only zeros"),
             (np.ones((2, 2)), "Expected a table of counts, got a ndarray; pass a DataFrame"),
             (pd.Series([1, 2]), "Expected a table of counts, got a Series"),
         ],
@@ -454,7 +454,7 @@ class TestMergedKinds:
 
 @pytest.mark.parametrize(
     ("extra", "words"),
-    [({"unit": [1, 2]}, "sounds like the units"), ({"Total": [3, 3]}, "sum of the others")],
+    [({"unit": [1, 2]}, "has the name of units"), ({"Total": [3, 3]}, "sum of the others")],
 )
 def test_odd_column_of_counts(extra, words):
     table = pd.DataFrame({"a": [2, 1], "b": [1, 2], **extra})

@@ -46,7 +46,7 @@ class TestGrammar:
     @pytest.mark.parametrize(
         ("text", "sentence"),
         [
-            ("repeat = 0", "at '= 0', expected == (which tests"),
+            ("repeat = 0", "at '= 0', expected == (the test for"),
             (
                 "repeat",
                 "expected one of ==, !=, <=, >=, <, >, in, not in after the column 'repeat'.",
@@ -270,7 +270,7 @@ class TestMeaning:
 
     @pytest.mark.parametrize("cell", ["05.03.2023", "3/5/2023", "2024-3-5", "2024/03/05", "Mar 3"])
     def test_cells_that_text_does_not_order(self, cell):
-        with pytest.raises(DataError, match=f"column 'x' holds '{cell}', which is not written as"):
+        with pytest.raises(DataError, match=f"column 'x' holds '{cell}', in another format than"):
             Where.parse("x >= 2024-01-01").conditions[0].verdicts(["2024-05-01", cell])
         (since,) = Where.parse("x >= 2024-01-01").conditions
         assert since.verdicts(["n/a", "2024-05-01"]).tolist() == [YES, YES]
