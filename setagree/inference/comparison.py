@@ -224,6 +224,8 @@ def design_of(agreements: Sequence[Agreement]) -> Design:
     known = _known_units(agreements)
     if all(one == known[0] for one in known):
         return "same_units"
+    if all(one.case.is_sized for one in agreements) and _shared_clusters(agreements):
+        return "same_units"  # pieces of the same documents, cut at other places
     alike = _alike(known)
     if all(one.isdisjoint(two) for one, two in itertools.combinations(known, 2)):
         if alike:
@@ -252,16 +254,20 @@ def design_of(agreements: Sequence[Agreement]) -> Design:
     )
 
 
-def _warn_shared_clusters(agreements: Sequence[Agreement]) -> None:
-    """Warn if studies without shared units have clusters with equal names."""
+def _shared_clusters(agreements: Sequence[Agreement]) -> list[Any]:
+    """Return the names of clusters that are in several studies."""
     samples = [one.case.sample for one in agreements]
     named = [
         frozenset(sample.names[np.unique(sample.groups)].tolist())
         for sample in samples
         if sample is not None and sample.groups is not None and sample.is_clustered
     ]
-    shared = sorted({x for a, b in itertools.combinations(named, 2) for x in a & b}, key=str)
-    if shared:
+    return sorted({x for a, b in itertools.combinations(named, 2) for x in a & b}, key=str)
+
+
+def _warn_shared_clusters(agreements: Sequence[Agreement]) -> None:
+    """Warn if studies without shared units have clusters with equal names."""
+    if shared := _shared_clusters(agreements):
         have = "has units" if len(shared) == 1 else "have units"
         warn(
             "no unit is shared, so that the studies are taken as independent, but "
@@ -285,6 +291,12 @@ def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
     """
     if on_one_tally(agreements):
         return list(agreements)
+    if any(one.case.is_sized for one in agreements):
+        raise OptionError(
+            f"{option('design', 'shared_units')} is not defined for pieces of documents, because "
+            "few studies cut a document at the same places; use 'same_units', which matches "
+            "documents."
+        )
     known = _known_units(agreements)
     shared = frozenset.intersection(*known)
     if not shared:
@@ -304,7 +316,9 @@ def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
 
 
 def _n_shared(one: Agreement, two: Agreement) -> int:
-    """Return the number of units in both."""
+    """Return the number of units in both; of documents if units are pieces of these."""
+    if one.case.is_sized and two.case.is_sized:
+        return len(_shared_clusters([one, two]))
     if on_one_tally([one, two]):
         return one.n_units
     return len(frozenset.intersection(*_known_units([one, two])))
@@ -501,7 +515,8 @@ class Comparison(Result):
             return "No unit is shared; clusters are matched by their names"
         if self.design == "shared_units":
             return f"Only the {number} units that all studies share, recomputed"
-        return f"The same units, matched by their names ({number} shared)"
+        noun = "documents" if "document" in self.drawn else "units"  # of units with sizes
+        return f"The same {noun}, matched by their names ({number} shared)"
 
 
 @public

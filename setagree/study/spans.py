@@ -301,9 +301,12 @@ def _of_documents(
     found: dict[Any, Any] = {}
     check_columns(list(frame), [given])
     column = pick_column(frame, given)
-    for name, one in compress(zip(documents, column.tolist(), strict=True), column.notna()):
+    rows = zip(documents, column.tolist(), range(1, 1 + len(frame)), strict=True)
+    for name, one, row in compress(rows, column.notna()):
         if found.setdefault(name, one) != one:
-            raise DataError(f"column {given!r} has several values for document {shorten(name)}.")
+            raise DataError(
+                f"row {row}: column {given!r} has several values for document {shorten(name)}."
+            )
     return found
 
 
@@ -427,6 +430,11 @@ def study_of_spans(
         raise DataError("no rater annotated a document; there is nothing to score.")
     labels = []
     for one in spans.rows:
+        if one.document in spans.texts and (one.start % 1 or one.end % 1):
+            raise DataError(
+                f"{one.place}: {one.start:.12g} and {one.end:.12g} are not places of a text; its "
+                "offsets are whole numbers."
+            )
         try:
             labels.append(clean_label(one.label, case))
         except LabelError as error:

@@ -94,3 +94,33 @@ def test_raters_are_not_drawn():
     alpha = sa.krippendorff_alpha(study_of(["x", "y", "w"]))
     with pytest.raises(OptionError, match="over='both' is not defined for units with sizes"):
         sa.bootstrap(alpha, over="both")
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_studies_of_the_same_documents_are_compared_by_document(name):
+    """The pieces differ; one unit per character gives the same difference."""
+    found, expected = [], []
+    for raters in ("ab", "bc"):
+        rows = spans.rows(spans.V2)
+        rows = rows[rows["rater"].isin([*raters])]
+        done = [(d, r) for d, r in spans.done(spans.V2) if r in raters]
+        study = sa.Annotations.from_spans(
+            rows, length=spans.V2["lengths"], done=done, chance="characters"
+        )
+        found.append(getattr(sa, name)(study))
+        cells = [
+            (f"{d} {k}", d, r, [*one["label"][(one["start"] <= k) & (k < one["end"])]])
+            for d, r in done
+            for one in [rows[(rows["document"] == d) & (rows["rater"] == r)]]
+            for k in range(spans.V2["lengths"][d])
+        ]
+        table = pd.DataFrame(cells, columns=["unit", "document", "rater", "labels"])
+        single = sa.Annotations.from_long(table, unit_columns=["document"])
+        expected.append(getattr(sa, name)(single.sampled(cluster="document")))
+    one, other = sa.compare(*found), sa.compare(*expected, design="same_units")
+    assert one.design == "same_units"
+    assert one.n_shared_units == (4,)
+    assert one.difference == pytest.approx(other.difference, abs=1e-12)
+    assert one.standard_error == pytest.approx(other.standard_error, abs=1e-12)
+    with pytest.raises(OptionError, match="not defined for pieces of documents"):
+        sa.compare(*found, design="shared_units")

@@ -107,6 +107,16 @@ REFUSED = {
     ),
     "several labels": ({"a": "d 0-4 P"}, {"label": "both"}, "row 1: .* is a list; a label is text"),
     "a flag": ({"a": "d 0-4 P"}, {"label": "flag"}, "row 1: True is a bool"),
+    "half a character": (
+        {"a": "d 0-4 P"},
+        {"length": None, "text": {"d": "a text"}, "start": "half"},
+        "row 1: 0.5 and 4 are not places of a text",
+    ),
+    "two lengths": (
+        {"a": "d 0-4 P, d 1-2 P"},
+        {"length": "end"},
+        "row 2: column 'end' has several",
+    ),
     "tokens without text": ({"a": "d 0-4 P"}, {"tokens": "words"}, "requires the text"),
 }
 
@@ -114,8 +124,8 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_odd_spans_are_refused_with_their_row(name):
     rows, options, message = REFUSED[name]
-    frame = spans.rows({"lengths": {}, **rows}).assign(minus=-1, blank=None)
-    frame["both"], frame["flag"] = [["P", "Q"]], True
+    frame = spans.rows({"lengths": {}, **rows}).assign(minus=-1, blank=None, half=0.5)
+    frame["both"], frame["flag"] = [["P", "Q"]] * len(frame), True
     with pytest.raises(DataError, match=message):
         sa.Annotations.from_spans(frame, **{"length": {"d": 9}, **options})
 
