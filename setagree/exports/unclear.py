@@ -109,12 +109,12 @@ def settle_spans(spans: Spans, request: Request, name: str) -> None:
         kept = {pair for pair, text in zip(pairs, texts, strict=True) if text in roster}
         if odd := [pair for pair in spans.done if pair in marked and pair not in kept]:
             raise DataError(
-                f"{name}: {spans.done[odd[0]]} has spans, and the roster does not list rater "
+                f"{spans.done[odd[0]]} has spans, and the roster does not list rater "
                 f"{shorten(odd[0][1])} with document {shorten(odd[0][0])}."
             )
     elif blank and why and policy not in {"empty", "missing"}:
         raise DataError(
-            f"{name}: {counted(len(blank), 'document')} without spans (first: "
+            f"{counted(len(blank), 'document')} without spans (first: "
             f"{spans.done[blank[0]]}). {why} Say {option('blank', 'empty')} (nothing was found), "
             f"{option('blank', 'missing')} (not annotated), or {option('roster')} (a table with "
             "columns unit and rater that lists who annotated what)."

@@ -528,7 +528,10 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
         raise naming_places(error, path, frame, how) from None
     except DataError as error:
         if how.spans:
-            raise DataError(f"{str(path)!r}: {error}") from None
+            from setagree.files.streams import matching  # loads the readers of files
+            from setagree.large.recognition import named_files  # loads the readers of all formats
+
+            raise DataError(f"{named_files(matching(path))}: {error}") from None
         from setagree.large.files import naming_source  # loads the readers of files
 
         raise naming_source(error, path, list(frame), how) from None

@@ -73,7 +73,7 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     """Return the annotations of an export, or of several, whose format is known."""
     _check_stdin(path)
     files = matching(path)
-    named = _named_files(files)
+    named = named_files(files)
     check_encoding(reading.encoding)
     where = reading.condition
     if (
@@ -114,7 +114,7 @@ def export_table(path: Paths, found: Format, reading: Reading) -> pd.DataFrame:
     files = matching(path)
     _check_source(path, found, reading)
     answers = _answers(files, found, reading)
-    _with_predictions(answers, _named_files(files), reading)
+    _with_predictions(answers, named_files(files), reading)
     return _as_frame(answers, found, reading).drop(columns=_PLACE)
 
 
@@ -129,7 +129,8 @@ def _check_source(path: Paths, found: Format, reading: Reading) -> None:
         )
 
 
-def _named_files(files: Sequence[Path]) -> str:
+def named_files(files: Sequence[Path]) -> str:
+    """Return the first of files, and the number of the others, for messages."""
     more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
     return f"{shown(files[0])}{more}"
 

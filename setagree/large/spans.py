@@ -6,11 +6,12 @@ from dataclasses import fields, replace
 
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, SetagreeError, option
+from setagree.errors import DataError, OptionError, option
 from setagree.exports import Format, Request
 from setagree.exports.nodes import shown
 from setagree.exports.unclear import settle_spans
 from setagree.files.streams import Paths, matching
+from setagree.large.recognition import named_files
 from setagree.study.annotations import Annotations
 from setagree.study.columns import guess_columns
 from setagree.study.reading import Reading
@@ -18,7 +19,7 @@ from setagree.study.spans import Spans, no_column, study_of_spans, table_spans, 
 
 _OPTIONS = (
     "spans tokens unit rater labels case where tool encoding roster blank sheet header_row sql "
-    "delimiter"
+    "delimiter filename_column"
 )
 """Options that apply to spans."""
 
@@ -37,21 +38,17 @@ def check_options(how: Reading) -> None:
 def spans_of_export(path: Paths, found: Format, how: Reading) -> Annotations:
     """Return the study of the spans in the export of a tool, or in several."""
     files = matching(path)
-    several = len(files) > 1
-    name = f"{shown(files[0])}{f' and {len(files) - 1:,} more' if several else ''}"
+    several, name = len(files) > 1, named_files(files)
     if found.read_spans is None:
         raise OptionError(
             f"{name}: {found.title} is not read as spans; write a table with one row per span."
         )
     spans = Spans()
     for file in files:
-        spans.prefix = f"{shown(file)}, " if several else ""
+        spans.prefix = f"{shown(file)}, "
         found.read_spans(file, replace(_request(how), is_one_of_several=several), spans)
     settle_spans(spans, _request(how), name)
-    try:
-        study = study_of_spans(Annotations, spans, tokens=how.tokens, case=how.case)
-    except SetagreeError as error:
-        raise type(error)(f"{name}: {error}") from error
+    study = study_of_spans(Annotations, spans, tokens=how.tokens, case=how.case)
     return replace(study, reading=replace(how, tool=found.name))
 
 

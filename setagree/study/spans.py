@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, product
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,6 @@ from setagree.study.labels import Case, clean_label
 from setagree.study.layouts import code_flags
 from setagree.study.reading import Reading, Tokens
 from setagree.study.sampling import Chance
-from setagree.wording.label_sets import LabelSet
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
@@ -108,7 +107,7 @@ class Spans:
     is_listed : bool
         Whether the file lists documents without spans.
     prefix : str
-        What goes before places: the file, if there are several.
+        What goes before places: the file.
     """
 
     rows: list[Span] = field(default_factory=list)
@@ -137,10 +136,10 @@ class Spans:
             )
         self.done[pair] = place
         if text is not None and self.texts.setdefault(document, text) != text:
-            other = next(where for (name, _), where in self.done.items() if name == document)
             raise DataError(
-                f"{place}: the text of document {shorten(document)} differs from that in {other}, "
-                "so that offsets do not mean the same places; export both from one text."
+                f"{place}: the text of document {shorten(document)} differs from that in "
+                f"{self.place_of(document)}, so that offsets do not mean the same places; export "
+                "both from one text."
             )
         return pair
 
@@ -157,6 +156,10 @@ class Spans:
         """Add a span of a document and a rater, with its start and its end."""
         start, end = ends
         self.rows.append(Span(*pair, start, end, label, self.prefix + place, quote, layer))
+
+    def place_of(self, document: Hashable) -> str:
+        """Return the place of a document: that of its first rater."""
+        return next(place for (name, _), place in self.done.items() if name == document)
 
     @property
     def open_pairs(self) -> list[tuple[Hashable, Hashable]]:
@@ -304,9 +307,8 @@ def _of_documents(
     rows = zip(documents, column.tolist(), range(1, 1 + len(frame)), strict=True)
     for name, one, row in compress(rows, column.notna()):
         if found.setdefault(name, one) != one:
-            raise DataError(
-                f"row {row}: column {given!r} has several values for document {shorten(name)}."
-            )
+            of = f"document {shorten(name)}"
+            raise DataError(f"row {row}: column {given!r} has several values for {of}.")
     return found
 
 
@@ -344,8 +346,7 @@ def as_spans() -> str:
 
 def usual_columns(frame: pd.DataFrame) -> dict[str, str | None]:
     """Return the columns of a table of spans by their usual names, or None for each missing one."""
-    found = {role: [one for one in usual if one in frame] for role, usual in USUAL.items()}
-    return {role: names[0] if names else None for role, names in found.items()}
+    return {role: next((x for x in usual if x in frame), None) for role, usual in USUAL.items()}
 
 
 def no_column(role: str) -> DataError:
@@ -368,13 +369,9 @@ def spans_hint(frame: pd.DataFrame) -> str:
 
 
 def document_pieces(units: Sequence[object]) -> list[tuple[str, float]] | None:
-    """Return document and length of units such as ``doc1:0-40``, which fill documents, or None.
+    """Return document and length of units such as ``doc1:0-40``, or None if others are among them.
 
-    Examples
-    --------
-    >>> document_pieces(["d:0-2", "d:2-5"])
-    [('d', 2.0), ('d', 3.0)]
-    >>> document_pieces(["Luke 2:1-4", "Luke 2:5-7"])
+    The pieces of a document follow one another from 0 on, as those of a study of spans do.
     """
     places = []
     for unit in units:
@@ -407,8 +404,7 @@ def sized_pieces(study: Annotations, how: Reading) -> Annotations:
     found = document_pieces(study.units.tolist())
     if found is None or how.tokens is not None:
         raise no_column("start")
-    columns = zip(*found, strict=True)
-    table = pd.DataFrame(dict(zip(("document", "length"), columns, strict=True)), study.units)
+    table = pd.DataFrame(found, index=study.units, columns=["document", "length"])
     study = study.with_units(table).sampled(cluster="document", size="length")
     return replace(study, reading=how)
 
@@ -422,26 +418,23 @@ def study_of_spans(
     chance: Chance = "documents",
 ) -> Annotations:
     """Return the study of spans, whose units are the atoms of documents; see `from_spans`."""
-    if tokens is not None:
-        check_choice("tokens", tokens, get_args(Tokens))
-    if kinds := ", ".join(f"{n:,} {kind}" for kind, n in spans.ignored.items() if n):
+    how = Reading(spans=True, tokens=tokens)
+    if kinds := ", ".join(counted(n, kind) for kind, n in spans.ignored.items() if n):
         warn(f"ignored beside the labelled spans: {kinds}.", SetagreeWarning)
     if not spans.done:
         raise DataError("no rater annotated a document; there is nothing to score.")
     labels = []
     for one in spans.rows:
         if one.document in spans.texts and (one.start % 1 or one.end % 1):
-            raise DataError(
-                f"{one.place}: {one.start:.12g} and {one.end:.12g} are not places of a text; its "
-                "offsets are whole numbers."
-            )
+            both = f"{one.start:.12g} and {one.end:.12g}"
+            raise DataError(f"{one.place}: offsets of a text are whole numbers, not {both}.")
         try:
             labels.append(clean_label(one.label, case))
         except LabelError as error:
             raise DataError(f"{one.place}: {error}") from None
     names, raters = ([*dict.fromkeys(pair[k] for pair in spans.done)] for k in (0, 1))
     if twice := [name for name, n in Counter(map(str, names)).items() if n > 1]:
-        raise DataError(f"several documents are called {listing(twice)}; rename one of each.")
+        raise DataError(f"several documents are called {listing(twice)}; rename all but one.")
     place, of_rater = ({name: k for k, name in enumerate(each)} for each in (names, raters))
     doc = np.array([place[one.document] for one in spans.rows], dtype=np.int64)
     who = np.array([of_rater[one.rater] for one in spans.rows], dtype=np.int64)
@@ -469,14 +462,14 @@ def study_of_spans(
         low, high = (x.astype(np.int64).tolist() for x in (atoms.low, atoms.high))
         ends: Any = [range(len(text or "") + 1) for text in texts]
         if tokens is not None:  # from the start of a token to that of the next one
-            both = zip(cuts, texts, strict=True)
-            ends = [[0, *(start for start, _ in cut[1:]), len(text or "")] for cut, text in both]
+            pairs_of = zip(cuts, texts, strict=True)
+            ends = [[0, *(low for low, _ in cut[1:]), len(text or "")] for cut, text in pairs_of]
         places = zip(atoms.document.tolist(), low, high, strict=True)
         columns["text"] = as_objects([str(texts[d])[ends[d][a] : ends[d][b]] for d, a, b in places])
     table = pd.DataFrame(columns, index=pd.Index(units, dtype=object, name="unit"))
     i, g, k = (x.astype(np.int32) for x in (unit_codes, rater_codes, value_codes))
-    how = Reading(spans=True, tokens=tokens)
-    study = cls("labels", units, as_objects(raters), values, i, g, k, unit_table=table, reading=how)
+    ids = (units, as_objects(raters), tuple(values))
+    study = cls("labels", *ids, i, g, k, unit_table=table, reading=how)
     return study.with_used_values().sampled(cluster="document", size="length", chance=chance)
 
 
@@ -488,9 +481,9 @@ def _length(spans: Spans, document: Hashable) -> float:
     size = float(pd.to_numeric(as_objects([length]), errors="coerce")[0])
     if text is not None or not 0 <= size < np.inf:
         raise DataError(
-            f"document {shorten(document)} has no text and no length"
-            f"{'' if length is None else f', but {shorten(length)}'}; give its "
-            f"length=. The last end of a span does not tell it."
+            f"{spans.place_of(document)}: document {shorten(document)} has no text and no length"
+            f"{'' if length is None else f', but {shorten(length)}'}; give its length=. The last "
+            "end of a span does not tell it."
         )
     return size
 
@@ -582,8 +575,8 @@ def _tokens(spans: Spans, document: Hashable, tokens: Tokens) -> Sequence[tuple[
         return spans.tokens[document]
     needed = "text" if tokens == "words" else "offsets of its tokens"
     raise DataError(
-        f"{option('tokens', tokens)} requires the {needed} of each document, which document "
-        f"{shorten(document)} lacks."
+        f"{spans.place_of(document)}: {option('tokens', tokens)} requires the {needed} of each "
+        f"document, which document {shorten(document)} lacks."
     )
 
 
@@ -649,7 +642,7 @@ class _Atoms(NamedTuple):
 
 def _label_sets(
     atoms: _Atoms, labels: Sequence[object], who: Codes, keys: Codes, n_raters: int
-) -> tuple[Codes, tuple[LabelSet, ...]]:
+) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Return the label set of each rating as codes of distinct sets.
 
     `labels` and `who` are the label and the rater of each span, and `keys` the sorted ratings, each
@@ -668,5 +661,4 @@ def _label_sets(
     label = np.repeat(codes, n)
     flags = np.zeros((len(keys), len(names) // 8 + 1), dtype=np.uint8)
     np.bitwise_or.at(flags, (rating, label // 8), np.uint8(128) >> (label % 8).astype(np.uint8))
-    found, sets = code_flags(flags, names)
-    return found, tuple(sets)
+    return code_flags(flags, names)

@@ -110,7 +110,7 @@ REFUSED = {
     "half a character": (
         {"a": "d 0-4 P"},
         {"length": None, "text": {"d": "a text"}, "start": "half"},
-        "row 1: 0.5 and 4 are not places of a text",
+        "row 1: offsets of a text are whole numbers, not 0.5 and 4",
     ),
     "two lengths": (
         {"a": "d 0-4 P, d 1-2 P"},

@@ -46,20 +46,23 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
         name, text = file.relative_to(root).as_posix(), file.with_suffix(".txt")
         document, rater = _unit_and_rater(file, root)
         if not document or not text.is_file():
+            lacks = "the text file is missing" if document else "no folder of a rater"
             raise DataError(
-                f"{name}: {'the text file is missing' if document else 'no folder of a rater'}; "
-                "name the folder that has one folder with .ann and .txt files for each rater."
+                f"{spans.prefix}{name}: {lacks}; name the folder that has one folder with .ann and "
+                ".txt files for each rater."
             )
         content = "\n".join(_lines(text, text.relative_to(root).as_posix(), request))
         pair = spans.add_done(document, rater, name, content)
         for number, line in enumerate(_lines(file, name, request), start=1):
             if not (line := line.removesuffix("\r")).startswith("T"):
                 if line.strip():
-                    spans.ignored[_IGNORED.get(line[0], "other lines")] += 1
+                    spans.ignored[_IGNORED.get(line[0], "other line")] += 1
                 continue
             match = _SPAN.fullmatch(line)
             if match is None:
-                raise FileError(f"{name}, line {number}: {shorten(line)} is no 'T1<tab>Type 0 5'.")
+                raise FileError(
+                    f"{spans.prefix}{name}, line {number}: {shorten(line)} is no 'T1<tab>Type 0 5'."
+                )
             pieces = [piece.split() for piece in match["pieces"].split(";")]
             quote = match["quote"] if len(pieces) == 1 else None
             for ends in pieces:
@@ -69,7 +72,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
 
 
 _SPAN = re.compile(r"T\S*\t(?P<type>\S+) (?P<pieces>\d+ \d+(;\d+ \d+)*)\t(?P<quote>.*)")
-_IGNORED = {"R": "relations", "E": "events", "A": "attributes", "M": "attributes", "#": "notes"}
+_IGNORED = {"R": "relation", "E": "event", "A": "attribute", "M": "attribute", "#": "note"}
 """What lines other than spans are, by their first letter."""
 
 

@@ -87,7 +87,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                 else:
                     raise one.fail("no [start, end, label].")
                 spans.add(pair, ends, label.label(), place)
-            spans.ignored["relations"] += len(line.members().get("relations") or ())
+            spans.ignored["relation"] += len(line.members().get("relations") or ())
     n_of_rater = Counter(rater for _, rater in spans.done)
     # every file has every example
     is_whole = len({*n_of_rater.values()}) == 1 and len(n_of_rater) >= len(files)

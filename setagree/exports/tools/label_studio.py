@@ -138,7 +138,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                         "with the lengths of the texts (Annotations.from_spans)."
                     )
                 if kind != "labels":
-                    spans.ignored[f"results of type {kind}"] += 1
+                    spans.ignored[f"{kind!r} result"] += 1
                     continue
                 layer, value = result.at("from_name").text(), result.at("value")
                 seconds = result.get("original_length")  # of a recording
@@ -146,7 +146,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                     spans.lengths[document] = seconds.number()
                 quote = None if value.get("text") is None else value.at("text").text()
                 quote = quote and quote.replace("\\n", "\n")  # as some versions write line breaks
-                spans.ignored["spans without a label"] += not value.at("labels").value
+                spans.ignored["unlabelled span"] += not value.at("labels").value
                 for label in value.at("labels").items():
                     ends, place = value.ends(), result.place
                     spans.add(pair, ends, label.label(), place, quote=quote, layer=layer)

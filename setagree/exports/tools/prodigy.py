@@ -41,7 +41,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
         given = line.get("spans")
         for one in [] if given is None else given.items():
             spans.add(pair, one.ends(), one.at("label").label(), one.place)
-        spans.ignored["relations"] += len(line.members().get("relations") or ())
+        spans.ignored["relation"] += len(line.members().get("relations") or ())
 
 
 def _warn_tasks(lines: list[Node], path: Path) -> None:
