@@ -361,13 +361,13 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 4_450,
-    "coefficients": 3_150,
+    "coefficients": 3_100,
     "credit": 2_450,
-    "diagnosis": 4_600,
+    "diagnosis": 4_550,
     "distances": 2_450,
     "exports": 5_500,
     "files": 1_950,
-    "inference": 7_250,
+    "inference": 7_200,
     "large": 4_800,
     "panels": 5_150,
     "plots": 2_650,

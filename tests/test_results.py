@@ -78,7 +78,7 @@ def kinds(kind=Result):
         yield from kinds(each)
 
 
-BASES = {"Resampled", "Replicated", "ResultRows", "ResultPerModel"}
+BASES = {"_OfGoals", "Resampled", "Replicated", "ResultRows", "ResultPerModel"}
 
 
 def test_every_result_is_here():

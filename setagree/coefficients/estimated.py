@@ -263,10 +263,7 @@ def unit_values(parts: Estimate) -> tuple[Codes, Floats]:
 def patterns_of_units(tally: Tally) -> Codes:
     """Return the pattern of each unit. Units without identifiers are listed pattern by pattern.
 
-    Raises
-    ------
-    DataError
-        The tally has fractional units.
+    Raise DataError if the tally has fractional units.
     """
     if tally.unit_patterns is not None:
         return tally.unit_patterns

@@ -45,12 +45,8 @@ def redrawn_disagreement(values: tuple[Any, ...], totals: Floats, distance: Size
 
     With W(p, q, i) the coefficient of x^p y^q z^i in prod_c (1 + n_c x + n_c y + n_c (n_c - 1) z),
     E_st = sum_i W(s - i, t - i, i) d(s, t, i) / sum_i W(s - i, t - i, i). By symmetry in x and y,
-    W(p, q, i) = (p + q)! / (p! q!) V(p + q, i), with V from `label_ways`.
-
-    Raises
-    ------
-    CostError
-        Very large sets of very many labels.
+    W(p, q, i) = (p + q)! / (p! q!) V(p + q, i), with V from `label_ways`. Raise CostError for very
+    large sets of very many labels.
     """
     used = np.flatnonzero(totals > 0)
     if not used.size:

@@ -294,10 +294,7 @@ class RaterParts(_Parts):
     def left(self) -> Left:
         """The study without each part.
 
-        Raises
-        ------
-        TypeError
-            The chance model does not define what it gives without a rater.
+        Raise TypeError if the chance model does not define what it gives without a rater.
         """
         whole, model = self.whole, self.whole.model
         if isinstance(model, Urn):

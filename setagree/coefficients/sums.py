@@ -404,12 +404,8 @@ class UnitSums:
         """Return the coefficient of samples in which each row counts `times` times.
 
         `times` has the shape (B, n_rows), the result (B,). The distance remains that of the study.
-        For alpha of units with sizes, b and c of each sample follow as two more columns.
-
-        Raises
-        ------
-        TypeError
-            The chance model does not define what it gives for other samples.
+        For alpha of units with sizes, b and c of each sample follow as two more columns. Raise
+        TypeError if the chance model does not define what it gives for other samples.
         """
         f, _ = self.rows
         form, own = (None, None) if self.same_rater is None else times[:, len(self.times) :].T

@@ -266,10 +266,7 @@ class DegreeWeights(Weights):
     def _runs(self) -> Iterator[Codes]:
         """Yield the codes of all values in runs, those with the largest sums first.
 
-        Raises
-        ------
-        CostError
-            There are too many pairs.
+        Raise CostError if there are too many pairs.
         """
         n, held = self.n_values, np.diff(self._by_label.indptr).astype(np.float64)
         check_cost(

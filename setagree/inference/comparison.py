@@ -208,16 +208,9 @@ def _p_of_ends(value: float, ends: Callable[[float], tuple[float, float]]) -> fl
 def design_of(agreements: Sequence[Agreement]) -> Design:
     """Return the design that the identifiers of the units imply.
 
-    Raises
-    ------
-    DataError
-        Some studies have no identifiers, or only some identifiers are shared.
-
-    Warns
-    -----
-    SimilarLabelsWarning
-        No identifier is shared, but some differ only in case, space, leading zeros or type; or
-        several studies have clusters with equal names.
+    Raise DataError if some studies have no identifiers, or only some identifiers are shared. Warn
+    (SimilarLabelsWarning) if none is shared, but some differ only in case, space, leading zeros or
+    type; or if several studies have clusters with equal names.
     """
     if on_one_tally(agreements):
         return "same_units"
@@ -282,12 +275,8 @@ def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
     """Return the agreements recomputed on the units common to all studies.
 
     The possible values (for `gwet_ac`, `brennan_prediger`) stay those of the whole study. The
-    distance is recomputed, as for a file with only the shared units.
-
-    Raises
-    ------
-    DataError
-        No unit is in all studies, or raters are not identified.
+    distance is recomputed, as for a file with only the shared units. Raise DataError if no unit is
+    in all studies, or raters are not identified.
     """
     if on_one_tally(agreements):
         return list(agreements)

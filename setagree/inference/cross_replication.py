@@ -153,12 +153,7 @@ def _in_order(tally: Tally, n_values: int) -> npt.NDArray[Any]:
 def shared_part(study: Annotations, x: Flags, y: Flags) -> tuple[Annotations, Flags]:
     """Return the answers of two panels to their shared units, and flags of the second panel.
 
-    The panels are flags of shape (n_raters,).
-
-    Raises
-    ------
-    DataError
-        No unit was rated by both panels.
+    The panels are flags of shape (n_raters,). Raise DataError if no unit was rated by both.
     """
     in_x, in_y = x[study.rater_codes], y[study.rater_codes]
     shared = np.ones(study.n_units, dtype=bool)

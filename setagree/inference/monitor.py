@@ -53,14 +53,14 @@ def _nodes(n: int) -> tuple[Floats, Floats]:
     return roots_legendre(n)
 
 
-def robbins_rho(level: float, units: int = TUNED_FOR) -> float:
-    """Return rho of Robbins' mixture, which minimises the interval at a number of units.
+def robbins_rho(level: float) -> float:
+    """Return rho of Robbins' mixture, which minimises the interval at n* = `TUNED_FOR` units.
 
     rho = sqrt([-2 ln a + ln(-2 ln a + 1)] / n*), a = 1 - level (Waudby-Smith et al. 2024,
     appendix B.2).
     """
     a = 1 - level
-    return sqrt((-2 * log(a) + log(-2 * log(a) + 1)) / units)
+    return sqrt((-2 * log(a) + log(-2 * log(a) + 1)) / TUNED_FOR)
 
 
 def robbins_factor(n: int, level: float) -> float:

@@ -57,13 +57,7 @@ def case_of(study: Annotations, distance: DistanceLike | None) -> Compared:
 
 
 def rater_code(study: Annotations, name: object, role: str = "rater") -> int:
-    """Return the position of a rater.
-
-    Raises
-    ------
-    DataError
-        The study has no rater with that name.
-    """
+    """Return the position of a rater, or raise DataError if the study has none of that name."""
     wanted = tidied(_plain(name))
     for code, rater in enumerate(map(_plain, study.raters.tolist())):
         if type(rater) is type(wanted) and rater == wanted:
@@ -84,10 +78,7 @@ def rater_codes(
 ) -> list[int]:
     """Return the positions of distinct raters, with messages that name the option of their role.
 
-    Raises
-    ------
-    OptionError
-        The names are one string, there are none, or one is repeated.
+    Raise OptionError if the names are one string, there are none, or one is repeated.
     """
     called = f"{role}s" if called is None else called
     check_list(called, names, "raters")
@@ -219,13 +210,7 @@ def why_no_interval(distribution: Floats) -> str | None:
 
 
 def require_raters(study: Data, what: str, reading: Reading | None = None) -> Annotations:
-    """Return the study, or raise DataError if raters are not identified.
-
-    Raises
-    ------
-    DataError
-        The input is a tally, or cannot be opened as a study.
-    """
+    """Return the study, or raise DataError if it is a tally or cannot be opened as a study."""
     found = open_study(study, reading)
     return _known(found if isinstance(found, Annotations) else None, what, "tally of counts")
 

@@ -159,13 +159,7 @@ for _kind in (PlanGoals, PlanCosts):
 
 
 def with_defaults(goals: PlanGoals, costs: PlanCosts | None) -> PlanGoals:
-    """Return the goals with their defaults.
-
-    Raises
-    ------
-    OptionError
-        Two of the goals exclude each other.
-    """
+    """Return the goals with their defaults, or raise OptionError if two exclude each other."""
     values = vars(goals) | {"budget": None if costs is None else costs.budget}
     given = [name for name in _QUESTIONS if values[name] is not None]
     if len(given) > 1:
@@ -506,10 +500,7 @@ def variances_by_raters(
 ) -> Variances:
     """Return n SE² for each number of raters, not increasing in that number.
 
-    Warns
-    -----
-    SparseRatersWarning
-        Some raters have so few ratings that they are left out.
+    Warn (SparseRatersWarning) if some raters have so few ratings that they are left out.
     """
     own, per_unit = unit_variance(agreement)[0], ratings_per_unit(agreement)
     regular, together = _regular_raters(agreement)

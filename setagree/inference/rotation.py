@@ -43,10 +43,7 @@ def rotated_estimates(
 ) -> Floats:
     """Return the estimates of studies whose raters are rotated along each document.
 
-    Raises
-    ------
-    DataError
-        A rater annotated a part of a document, whose answers cannot be rotated.
+    Raise DataError if a rater annotated a part of a document, whose answers cannot be rotated.
     """
     model, case = agreement.definition.model, agreement.case
     documents = [tracks for tracks in _tracks(agreement) if len(tracks) > 1]

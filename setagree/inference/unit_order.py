@@ -24,10 +24,7 @@ Places: TypeAlias = npt.NDArray[np.integer[Any]]
 def rows_of_units(agreement: Agreement) -> tuple[npt.NDArray[Any], int]:
     """Return the row of each unit in the data of the coefficient, and the number of rows.
 
-    Raises
-    ------
-    DataError
-        The tally has fractional units, which cannot be drawn.
+    Raise DataError if the tally has fractional units, which cannot be drawn.
     """
     tally = agreement.tally
     if agreement.definition.needs_raters and agreement.study is not None:
@@ -181,11 +178,8 @@ def _groups(agreement: Agreement) -> tuple[Codes, int]:
 def common_sample(agreements: Sequence[Agreement], places: Sequence[Places]) -> Sample | None:
     """Return the sampling design of the units of a common list, or None if there is none.
 
-    Raises
-    ------
-    DataError
-        Only some agreements have clusters, or a unit has two clusters, two strata or two population
-        sizes.
+    Raise DataError if only some agreements have clusters, or a unit has two clusters, two strata or
+    two population sizes.
     """
     samples = [one.case.sample for one in agreements]
     kinds = {sample is not None and sample.is_clustered for sample in samples}

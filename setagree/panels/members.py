@@ -56,10 +56,7 @@ def scored_and_members(
 ) -> tuple[list[int], list[int]]:
     """Return the raters to score and the members of the panel; default: all raters.
 
-    Raises
-    ------
-    DataError
-        A rater is unknown, or the panel is one rater who is scored.
+    Raise DataError if a rater is unknown, or the panel is one rater who is scored.
     """
     everybody = list(range(study.n_raters))
     scored = everybody if raters is None else rater_codes(study, raters)

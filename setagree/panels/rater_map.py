@@ -47,8 +47,8 @@ class Partition:
         return float(self.silhouettes.mean())
 
 
-def classical_scaling(D: Floats, n_axes: int = 2) -> tuple[Floats, float]:
-    """Return points whose distances approximate D, and the explained share of its variance.
+def classical_scaling(D: Floats) -> tuple[Floats, float]:
+    """Return points in a plane whose distances approximate D, and the explained share of variance.
 
     B = -J D² J / 2 with J = I - 1/n; the points are the first eigenvectors of B times the square
     roots of their eigenvalues (Torgerson 1952), the share is that of the positive eigenvalues. The
@@ -60,12 +60,11 @@ def classical_scaling(D: Floats, n_axes: int = 2) -> tuple[Floats, float]:
     B = -0.5 * (squares - means - means[:, None] + squares.mean())
     values, vectors = np.linalg.eigh(B)
     values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
-    points = np.zeros((n, n_axes))
-    used = min(n, n_axes)
-    points[:, :used] = vectors[:, :used] * np.sqrt(values[:used])
-    peaks = points[np.abs(points).argmax(axis=0), np.arange(n_axes)]
+    points = np.zeros((n, 2))
+    points[:, :n] = vectors[:, :2] * np.sqrt(values[:2])
+    peaks = points[np.abs(points).argmax(axis=0), [0, 1]]
     total = float(values.sum())
-    share = float(values[:used].sum()) / total if total > 0 else 1.0
+    share = float(values[:2].sum()) / total if total > 0 else 1.0
     return points * np.where(peaks < 0, -1.0, 1.0), share
 
 

@@ -163,13 +163,13 @@ def check_result(result: Any, kind: str, picture: str, maker: str, *, hint: str 
     return result
 
 
-def axes_or_new(ax: Axes | None, *, height: float, width: float = 7.2) -> Axes:
+def axes_or_new(ax: Axes | None, *, height: float) -> Axes:
     """Return the axes that were given, or those of a new pyplot figure."""
     need_matplotlib()
     if ax is None:
         from matplotlib import pyplot as plt
 
-        return plt.subplots(figsize=(width, height), layout="constrained")[1]
+        return plt.subplots(figsize=(7.2, height), layout="constrained")[1]
     from matplotlib.axes import Axes as Known
 
     if not isinstance(ax, Known):

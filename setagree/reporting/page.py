@@ -272,12 +272,8 @@ def browser() -> str:
 def printed(page: str) -> bytes:
     """Return an HTML page as PDF.
 
-    Raises
-    ------
-    MissingDependencyError
-        No browser that prints was found.
-    FileError
-        The browser fails, or takes more than two minutes.
+    Raise MissingDependencyError if no browser that prints was found, and FileError if it fails or
+    takes more than two minutes.
     """
     command = [browser(), *_OPTIONS]
     if hasattr(os, "geteuid") and os.geteuid() == 0:

@@ -79,10 +79,7 @@ def _in_the_place_of_humans(f: Findings, margin: float) -> Iterator[Decided]:
 def _all_models(f: Findings, facets: Sequence[str]) -> list[Any] | None:
     """Return the models, with those that were not named but have facets as models do.
 
-    Warns
-    -----
-    SetagreeWarning
-        Some were not named, and count as people in the rest of the report.
+    Warn if some were not named, and count as people in the rest of the report.
     """
     columns = f.study.raters_frame.reindex(columns=[*facets])
     has_facets = (~columns.map(is_missing)).any(axis=1).to_numpy(dtype=bool)
