@@ -444,6 +444,10 @@ def _checked(
     if corpus is not None:
         each = corpus.counts * corpus.multiplicity[corpus.rows]
         of_value = np.bincount(study.n_values + corpus.indices, each, flags.shape[0])
+        is_empty = flags.sum(axis=1) == 0
+        if of_value[is_empty].sum() < is_empty[answers[units]].sum():
+            same = f"read both with one {option('blank')}"
+            raise DataError(f"corpus= lacks empty answers of the model to checked units; {same}.")
     M, N = np.asarray(of_value @ flags, dtype=np.float64), round(float(of_value.sum()))
     h = vote_shares(human.unit_codes, human.value_codes, flags)
     h.data = _TRUTHS[truth](h.data)

@@ -51,6 +51,10 @@ def tally(*answers, kind="labels"):
     return sa.Tally.from_annotations(sa.Annotations.from_triples(rows, kind=kind))
 
 
+EMPTY = sa.Tally.from_annotations(
+    sa.Annotations.from_long(MODEL.assign(labels=[frozenset()] * 40, rater="gpt"))
+)
+
 RUNS = {
     "one human": (ONE, {}),
     "one human, beyond": (ONE, {"target": "beyond"}),
@@ -267,7 +271,8 @@ def test_categories_are_labels():
         ({"model": MODEL, "labels": []}, OptionError, "must be a list of labels"),
         ({"model": []}, OptionError, r"rater of the study \('h0'\), .* none is named"),
         ({"model": MODEL, "corpus": MODEL}, OptionError, "corpus="),
-        ({"model": MODEL, "corpus": tally("a")}, DataError, "corpus= lacks answers of the model"),
+        ({"model": MODEL, "corpus": tally("a")}, DataError, "corpus= lacks empty answers"),
+        ({"model": MODEL, "corpus": EMPTY}, DataError, "corpus= lacks answers of the model"),
         ({"model": MODEL, "corpus": tally("a", "a")}, DataError, "one answer per unit"),
         ({"model": MODEL, "corpus": tally(1, kind="number")}, DataError, "of the kind 'labels'"),
     ],
