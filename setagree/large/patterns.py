@@ -181,31 +181,85 @@ class Repeats:
             )
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """Random numbers of values and raters, whose sums are the fingerprint of a unit.
+
+    Attributes
+    ----------
+    of_values : dict of str to ndarray
+        ``code``, and the random numbers of each value.
+    of_raters : dict of str to ndarray, or None
+        ``who``, and the ``mark`` of each rater, a power of two; to keep raters, as many random
+        numbers as of a value.
+    keep_raters : bool
+        Whether the numbers of rater and value are multiplied, modulo a prime.
+    """
+
+    of_values: Mapping[str, Ints]
+    of_raters: Mapping[str, Ints] | None
+    keep_raters: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the random numbers of a value."""
+        return [name for name in self.of_values if name != "code"]
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that a pattern consists of."""
+        return ["code", *["who"] * self.keep_raters]
+
+    @property
+    def marks(self) -> list[str]:
+        """The column of marks, if there is one."""
+        return ["mark"] * (self.of_raters is not None and not self.keep_raters)
+
+    def sums(self, starts: Ints, codes: Ints, who: Ints | None) -> list[Ints]:
+        """Return the fingerprints of runs of ratings, as engines compute them."""
+        each = [self.of_values[name][codes] for name in self.names]
+        if who is not None and self.of_raters is not None:
+            raters = [self.of_raters[f"{name}_of_rater"][who] for name in self.names]
+            each = [values * numbers % PRIME for values, numbers in zip(each, raters, strict=True)]
+        return [np.add.reduceat(one, starts) % 2**62 for one in each]
+
+
 def tally_of_entries(entries: Any, pattern: Sequence[str]) -> Tally:
     """Return the tally of a table of entries; its values are the codes.
 
-    An entry says that a pattern, known by the columns `pattern`, has `count` annotations of value
-    `code`, and that `times` units have the pattern. Where it also says that rater `who` gave them,
-    the tally keeps raters, who are codes, too.
+    An entry has the columns `pattern`, which identify the pattern, the number `times` of units with
+    it, and the number `count` of their ratings with the value `code`. If there is a column `who`,
+    these are the ratings of that rater, and the tally keeps raters, as codes.
     """
-    asked = [*pattern, "times", "code", "count"]
-    keeps = "who" in entries.columns
-    columns = {n: entries[n].to_numpy() for n in [*asked, *["who"] * keeps]}
+    who = ["who"] * ("who" in entries.columns)
+    columns = {n: entries[n].to_numpy() for n in (*pattern, "times", "code", "count", *who)}
     order = np.lexsort([columns["code"], *(columns[name] for name in pattern)])
     columns = {name: column[order] for name, column in columns.items()}
     starts = _starts([columns[name] for name in pattern])
-    given = _given(columns, starts) if keeps else None
-    entry = _starts([columns[name] for name in [*pattern, "code"]])
-    codes = columns["code"][entry].astype(np.int32)
-    return Tally(
-        "category",
-        tuple(range(int(codes.max(initial=-1)) + 1)),
-        np.append(np.searchsorted(entry, starts), len(entry)),
-        codes,
-        np.add.reduceat(columns["count"], entry).astype(np.float64),
-        columns["times"][starts].astype(np.float64),
-        given=given,
-    )
+    lengths = np.diff(np.append(starts, len(order)))
+    raters = columns["who"] if who else None
+    times = columns["times"][starts]
+    return _tally_of(lengths, columns["code"], columns["count"], raters, times)
+
+
+def tally_of_lists(table: Any, numbers: Numbers) -> Tally:
+    """Return the tally of a table of sorted lists of `keys` and their `times`.
+
+    A key is the code of a value; to keep raters, that times the number of raters, plus the rater.
+    """
+    lists = table["keys"].to_arrow()
+    offsets, times = lists.offsets.to_numpy().astype(np.int64), table["times"].to_numpy()
+    keys = lists.values.to_numpy().astype(np.int64)
+    starts, sizes, codes, who = offsets[:-1], np.diff(offsets), keys, None
+    if numbers.keep_raters and numbers.of_raters is not None:
+        codes, who = np.divmod(keys, len(numbers.of_raters["who"]))
+    # The order of an engine depends on its threads; this is the order of `tally_of_entries`.
+    order = np.lexsort([sizes, *numbers.sums(starts, codes, who)])
+    lengths = sizes[order]
+    place = np.repeat(starts[order] - (np.cumsum(lengths) - lengths), lengths)
+    place += np.arange(len(place))
+    raters = None if who is None else who[place]
+    return _tally_of(lengths, codes[place], np.ones_like(place), raters, times[order])
 
 
 def _starts(columns: Sequence[npt.NDArray[Any]]) -> Ints:
@@ -217,15 +271,23 @@ def _starts(columns: Sequence[npt.NDArray[Any]]) -> Ints:
     return np.flatnonzero(differs)
 
 
-def _given(columns: Mapping[str, npt.NDArray[Any]], starts: Ints) -> Given:
-    """Return who gave what in each pattern, one answer after the other; raters are codes."""
-    rows = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(columns["who"]))))
-    each = [
-        np.repeat(one, columns["count"].astype(np.intp))
-        for one in (rows, columns["who"], columns["code"])
-    ]
-    raters = as_objects(range(int(columns["who"].max(initial=-1)) + 1))
-    return Given.of_answers(raters, *each)
+def _tally_of(lengths: Ints, codes: Ints, counts: Ints, who: Ints | None, times: Ints) -> Tally:
+    """Return the tally of patterns with these numbers of entries, which are sorted by code."""
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    given = None
+    if who is not None:
+        each = [np.repeat(one, counts.astype(np.intp)) for one in (rows, who, codes)]
+        given = Given.of_answers(as_objects(range(int(who.max(initial=-1)) + 1)), *each)
+    entry = _starts([rows, codes])
+    return Tally(
+        "category",
+        tuple(range(int(codes.max(initial=-1)) + 1)),
+        np.searchsorted(rows[entry], np.arange(len(lengths) + 1)),
+        codes[entry].astype(np.int32),
+        np.add.reduceat(counts, entry).astype(np.float64),
+        times.astype(np.float64),
+        given=given,
+    )
 
 
 def merge_all(tallies: Iterable[Tally]) -> Tally:

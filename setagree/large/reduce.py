@@ -409,7 +409,7 @@ def _patterns(
         )
     else:
         marked = searched and roster.is_short
-        numbers = roster.numbers(coded, engine, marked=marked, keep_raters=keeps)
+        numbers = roster.numbers(coded, marked=marked, keep_raters=keeps)
         columns = ["unit", "code", *["who"] * (searched or keeps)]
         with program.pieces(rows, columns, int(roster.totals.sum())) as pieces:
             is_long = searched and not (roster.is_short or keeps)

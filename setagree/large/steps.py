@@ -16,11 +16,14 @@ from setagree.large.engines import Engine, fetch
 from setagree.large.patterns import (
     PRIME,
     CodedCells,
+    Numbers,
     Repeats,
     Survey,
     code_cells,
     id_of_text,
+    merge_all,
     tally_of_entries,
+    tally_of_lists,
 )
 from setagree.study.codes import MISSING, as_objects
 from setagree.study.frames import as_pandas
@@ -292,45 +295,54 @@ def _repeated(frame: nw.LazyFrame[Any], rater: str = "rater") -> nw.LazyFrame[An
 def find_patterns(
     pieces: Sequence[nw.LazyFrame[Any]], engine: Engine, numbers: Numbers
 ) -> Tally | None:
-    """Return the tally of the patterns, whose values are codes; so are raters that are kept.
+    """Return the tally of the patterns, whose values and raters are codes.
 
-    Units with equal fingerprints (how many annotations, the sums of their numbers) have one
-    pattern. One unit stands for each, and only its annotations are looked up again.
+    An engine groups the units by the sorted list of their keys if it can. Otherwise units with
+    equal fingerprints (their number of ratings, and the sums of their numbers) have one pattern;
+    one unit represents each, and only the ratings of these units are fetched.
 
-    None says that a rater annotated a unit twice. Marks tell: powers of two that all differ, and no
-    others, have a sum with as many bits as they are. So do raters that are kept.
+    None if a rater rated a unit twice: the sum of m powers of two has m bits exactly if they
+    differ.
     """
+    tallies = []
+    for piece in pieces:
+        tally = _grouped(piece, engine, numbers)
+        if tally is None or (tally.given and tally.given.has_repeats()):
+            return None
+        tallies.append(tally)
+    return merge_all(tallies)
+
+
+def _grouped(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) -> Tally | None:
     import narwhals as nw
 
-    fingerprint = ("size", *_names(numbers.of_values))
-    known, one = (*fingerprint, "times", *numbers.marks), nw.col("unit").min()
-    found = [_fingerprints(piece, engine, numbers).to_native() for piece in pieces]
-    patterns = nw.from_native(engine.kept(found))
-    if len(found) > 1:
-        marks = [nw.col(mark).any() for mark in numbers.marks]
-        patterns = patterns.group_by(*fingerprint).agg(nw.col("times").sum(), one, *marks)
-        patterns = nw.from_native(engine.kept([patterns.to_native()]))
-    entries = []
-    for piece in pieces:
-        answers = piece.select("unit", *numbers.keys).join(patterns, on="unit", how="inner")
-        counts = answers.group_by(*known, *numbers.keys).agg(nw.len().alias("count"))
-        entries.append(fetch(counts, engine))
-    table = nw.concat(entries)
-    tally = tally_of_entries(table, fingerprint)
+    n_raters = len(numbers.of_raters["who"]) if numbers.of_raters and numbers.keep_raters else 1
+    key = f"code * {n_raters}::BIGINT + who" if numbers.keep_raters else "code::INTEGER"
+    grouped = engine.grouped(piece.to_native(), key, is_marked=bool(numbers.marks))
+    if grouped is not None:
+        table = fetch(nw.from_native(grouped), engine)
+        return None if table["repeated"].any() else tally_of_lists(table, numbers)
+    fingerprint = ("size", *numbers.names)
+    patterns = _fingerprints(piece, engine, numbers)
+    answers = piece.select("unit", *numbers.keys).join(patterns, on="unit", how="inner")
+    known = (*fingerprint, "times", *numbers.marks)
+    counts = answers.group_by(*known, *numbers.keys).agg(nw.len().alias("count"))
+    table = fetch(counts, engine)
     repeated = any(table[mark].any() for mark in numbers.marks)
-    return None if repeated or (tally.given and tally.given.has_repeats()) else tally
+    return None if repeated else tally_of_entries(table, fingerprint)
 
 
 def _fingerprints(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) -> nw.LazyFrame[Any]:
-    """Return the fingerprints of the units: how many have each, and which is the first.
+    """Return the fingerprints of the units, with the number of units and the first unit of each.
 
-    Of marks also whether a rater annotated one of the units twice.
+    With marks, a column for whether a rater rated one of these units twice is included.
     """
     import narwhals as nw
 
-    frame, names = join_small(piece, engine, numbers.of_values, "code"), _names(numbers.of_values)
+    names = numbers.names
+    frame = join_small(piece, engine, table_of(numbers.of_values, engine), "code")
     if numbers.of_raters is not None:
-        frame = join_small(frame, engine, numbers.of_raters, "who")
+        frame = join_small(frame, engine, table_of(numbers.of_raters, engine), "who")
     if numbers.keep_raters:
         mixed = [(nw.col(name) * nw.col(f"{name}_of_rater")) % PRIME for name in names]
         frame = frame.with_columns(*(one.alias(n) for one, n in zip(mixed, names, strict=True)))
@@ -343,10 +355,6 @@ def _fingerprints(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) ->
     repeats = [(nw.col(mark) != nw.col("size")).any() for mark in numbers.marks]
     times, one = nw.len().alias("times"), nw.col("unit").min()
     return units.group_by("size", *names).agg(times, one, *repeats)
-
-
-def _names(of_values: nw.DataFrame[Any]) -> list[str]:
-    return of_values.columns[1:]
 
 
 def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:
@@ -396,36 +404,6 @@ def _place(rows: Rows, answer: object) -> str:
 
 
 Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """What is added up to the fingerprint of a unit.
-
-    Attributes
-    ----------
-    of_values : narwhals DataFrame
-        ``code``, and random numbers of each value.
-    of_raters : narwhals DataFrame or None
-        ``who``, and the ``mark`` of each rater, a power of two; or, to keep raters, as many random
-        numbers as of a value.
-    keep_raters : bool
-        Whether the numbers of rater and value are multiplied, modulo a prime.
-    """
-
-    of_values: nw.DataFrame[Any]
-    of_raters: nw.DataFrame[Any] | None
-    keep_raters: bool
-
-    @property
-    def keys(self) -> list[str]:
-        """The columns that a pattern is made of."""
-        return ["code", *["who"] * self.keep_raters]
-
-    @property
-    def marks(self) -> list[str]:
-        """The column of marks, if there is one."""
-        return ["mark"] * (self.of_raters is not None and not self.keep_raters)
 
 
 def table_of(columns: Mapping[str, Ints], engine: Engine) -> nw.DataFrame[Any]:
@@ -478,9 +456,7 @@ class Roster:
         table = self.found.select("rater").with_columns(who)
         return CodedRows(join_small(rows.frame, rows.engine, table, "rater"), rows.engine)
 
-    def numbers(
-        self, coded: CodedCells, engine: Engine, *, marked: bool, keep_raters: bool
-    ) -> Numbers:
+    def numbers(self, coded: CodedCells, *, marked: bool, keep_raters: bool) -> Numbers:
         """Return what fingerprints add up: numbers of values, and those of raters where asked for.
 
         To keep raters, the numbers of rater and value are multiplied modulo a prime; three of them
@@ -495,9 +471,7 @@ class Roster:
             of_raters |= {f"{name}_of_rater": own[:, k] for k, name in enumerate(names)}
         elif marked:
             of_raters["mark"] = 2 ** np.arange(n)
-        is_asked = len(of_raters) > 1
-        raters = table_of(of_raters, engine) if is_asked else None
-        return Numbers(table_of(of_values, engine), raters, keep_raters)
+        return Numbers(of_values, of_raters if len(of_raters) > 1 else None, keep_raters)
 
     def name(self, tally: Tally) -> Tally:
         """Return a tally whose raters are codes with their names, checked to count each rating."""
