@@ -368,7 +368,7 @@ BUDGET = {
     "exports": 5_500,
     "files": 1_950,
     "inference": 7_200,
-    "large": 4_800,
+    "large": 4_850,
     "panels": 5_150,
     "plots": 2_650,
     "reporting": 4_800,

@@ -8,7 +8,7 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -78,9 +78,9 @@ class Engine:
         """Give a table with a column ``unit`` in pieces of whole units that fit in memory."""
         return nullcontext([native])
 
-    def grouped(self, native: Any, key: str, *, is_marked: bool) -> Any:  # noqa: ARG002
-        """Return the patterns of units as lists, or None if the engine groups by fingerprints."""
-        return None
+    def kept(self, natives: Sequence[Any]) -> Any:
+        """Return tables as one, each computed once and alone where the engine can keep it."""
+        return natives[0]
 
     def bit_count(self, native: Any, column: str) -> Any:
         """Return the table with a column of whole numbers as how many of their bits are set."""
@@ -161,6 +161,15 @@ class DuckDB(Engine):
         units = native.aggregate(f"{sorted_keys}, {repeats} AS repeated", "unit")
         return units.aggregate("keys, count(*) AS times, bool_or(repeated) AS repeated", "keys")
 
+    def kept(self, natives: Sequence[Any]) -> Any:
+        """Return relations as the relation of files that they are written to."""
+        if self.folder is None:
+            return natives[0]
+        folder = tempfile.mkdtemp(dir=self.folder)
+        for place, native in enumerate(natives):
+            self._write(native, "*", f"{folder}/{place}.parquet")
+        return self._read(f"{folder}/*")
+
     def _write(self, native: Any, columns: str, path: str, options: str = "") -> None:
         rows = f"SELECT {columns} FROM setagree_rows"  # noqa: S608 - the path is quoted
         copy = f"COPY ({rows}) TO {quoted(path)} (FORMAT parquet{options})"
@@ -175,6 +184,10 @@ class DuckDB(Engine):
         """Return the relation of files that were written so."""
         rows = f"SELECT * FROM read_parquet({quoted(pattern)}, hive_partitioning=false)"  # noqa: S608
         return self.connection.sql(rows)
+
+    def bit_count(self, native: Any, column: str) -> Any:
+        """Return the relation with bits counted."""
+        return replaced(native, column, "bit_count", "BIGINT")
 
     def as_json(self, native: Any, column: str) -> Any:
         """Return the relation with lists as text."""

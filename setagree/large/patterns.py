@@ -215,6 +215,11 @@ class Numbers:
         """The column of marks, if there is one."""
         return ["mark"] * (self.of_raters is not None and not self.keep_raters)
 
+    @property
+    def n_raters(self) -> int:
+        """Number of raters with numbers of their own."""
+        return 0 if self.of_raters is None else len(self.of_raters["who"])
+
     def sums(self, starts: Ints, codes: Ints, who: Ints | None) -> list[Ints]:
         """Return the fingerprints of runs of ratings, as engines compute them."""
         each = [self.of_values[name][codes] for name in self.names]
@@ -251,8 +256,8 @@ def tally_of_lists(table: Any, numbers: Numbers) -> Tally:
     offsets, times = lists.offsets.to_numpy().astype(np.int64), table["times"].to_numpy()
     keys = lists.values.to_numpy().astype(np.int64)
     starts, sizes, codes, who = offsets[:-1], np.diff(offsets), keys, None
-    if numbers.keep_raters and numbers.of_raters is not None:
-        codes, who = np.divmod(keys, len(numbers.of_raters["who"]))
+    if numbers.keep_raters:
+        codes, who = np.divmod(keys, numbers.n_raters)
     # The order of an engine depends on its threads; this is the order of `tally_of_entries`.
     order = np.lexsort([sizes, *numbers.sums(starts, codes, who)])
     lengths = sizes[order]

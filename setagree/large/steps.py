@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.errors import DataError, counted, option, shorten
-from setagree.large.engines import Engine, fetch
+from setagree.large.engines import DuckDB, Engine, fetch
 from setagree.large.patterns import (
     PRIME,
     CodedCells,
@@ -292,42 +292,65 @@ def _repeated(frame: nw.LazyFrame[Any], rater: str = "rater") -> nw.LazyFrame[An
     return pairs.filter(nw.col("times") > 1)
 
 
+MANY_VALUES = 5_000
+"""Values from which most units have a pattern of their own, so that lists take less time."""
+
+
 def find_patterns(
     pieces: Sequence[nw.LazyFrame[Any]], engine: Engine, numbers: Numbers
 ) -> Tally | None:
     """Return the tally of the patterns, whose values and raters are codes.
 
-    An engine groups the units by the sorted list of their keys if it can. Otherwise units with
-    equal fingerprints (their number of ratings, and the sums of their numbers) have one pattern;
-    one unit represents each, and only the ratings of these units are fetched.
+    Units with equal fingerprints (their number of ratings, and the sums of their numbers) have one
+    pattern; one unit represents each, and only the ratings of these units are fetched. If there are
+    many values, an engine that can groups the units by the sorted list of their codes instead.
 
     None if a rater rated a unit twice: the sum of m powers of two has m bits exactly if they
     differ.
     """
+    if isinstance(engine, DuckDB) and len(numbers.of_values["code"]) >= MANY_VALUES:
+        tally = _listed_patterns(pieces, engine, numbers)
+    else:
+        tally = _represented_patterns(pieces, engine, numbers)
+    return None if tally is None or (tally.given and tally.given.has_repeats()) else tally
+
+
+def _listed_patterns(
+    pieces: Sequence[nw.LazyFrame[Any]], engine: DuckDB, numbers: Numbers
+) -> Tally | None:
+    import narwhals as nw
+
+    # Keys below 2^63: values times raters.
+    key = f"code * {numbers.n_raters}::BIGINT + who" if numbers.keep_raters else "code::INTEGER"
     tallies = []
     for piece in pieces:
-        tally = _grouped(piece, engine, numbers)
-        if tally is None or (tally.given and tally.given.has_repeats()):
+        grouped = engine.grouped(piece.to_native(), key, is_marked=bool(numbers.marks))
+        table = fetch(nw.from_native(grouped), engine)
+        if table["repeated"].any():
             return None
-        tallies.append(tally)
+        tallies.append(tally_of_lists(table, numbers))
     return merge_all(tallies)
 
 
-def _grouped(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) -> Tally | None:
+def _represented_patterns(
+    pieces: Sequence[nw.LazyFrame[Any]], engine: Engine, numbers: Numbers
+) -> Tally | None:
     import narwhals as nw
 
-    n_raters = len(numbers.of_raters["who"]) if numbers.of_raters and numbers.keep_raters else 1
-    key = f"code * {n_raters}::BIGINT + who" if numbers.keep_raters else "code::INTEGER"
-    grouped = engine.grouped(piece.to_native(), key, is_marked=bool(numbers.marks))
-    if grouped is not None:
-        table = fetch(nw.from_native(grouped), engine)
-        return None if table["repeated"].any() else tally_of_lists(table, numbers)
     fingerprint = ("size", *numbers.names)
-    patterns = _fingerprints(piece, engine, numbers)
-    answers = piece.select("unit", *numbers.keys).join(patterns, on="unit", how="inner")
-    known = (*fingerprint, "times", *numbers.marks)
-    counts = answers.group_by(*known, *numbers.keys).agg(nw.len().alias("count"))
-    table = fetch(counts, engine)
+    known, one = (*fingerprint, "times", *numbers.marks), nw.col("unit").min()
+    found = [_fingerprints(piece, engine, numbers).to_native() for piece in pieces]
+    patterns = nw.from_native(engine.kept(found))
+    if len(found) > 1:
+        marks = [nw.col(mark).any() for mark in numbers.marks]
+        patterns = patterns.group_by(*fingerprint).agg(nw.col("times").sum(), one, *marks)
+        patterns = nw.from_native(engine.kept([patterns.to_native()]))
+    entries = []
+    for piece in pieces:
+        answers = piece.select("unit", *numbers.keys).join(patterns, on="unit", how="inner")
+        counts = answers.group_by(*known, *numbers.keys).agg(nw.len().alias("count"))
+        entries.append(fetch(counts, engine))
+    table = nw.concat(entries)
     repeated = any(table[mark].any() for mark in numbers.marks)
     return None if repeated else tally_of_entries(table, fingerprint)
 

@@ -55,6 +55,7 @@ class TestPieces:
         for engine in (DuckDB(), Polars(), Ibis()):
             with engine.pieces("rows", 10**12) as found:
                 assert found == ["rows"]
+            assert engine.kept(["rows"]) == "rows"
 
 
 class Folder:

@@ -3,6 +3,7 @@
 import os
 from datetime import date, timedelta
 
+import numpy as np
 import pandas as pd
 import pytest
 from reduction_support import HOSTILE, generated, in_whole_units, patterns, quiet
@@ -121,10 +122,32 @@ def test_units_of_one_hash(tmp_path, n_pieces, monkeypatch, hashed, keep_raters)
     assert together.n_units == table["unit"].nunique()
 
 
+@pytest.mark.parametrize("keep_raters", [False, True])
+def test_many_values_are_grouped_by_lists(tmp_path, n_pieces, monkeypatch, keep_raters):
+    path = write(tmp_path / "ratings.parquet", pa.Table.from_pandas(generated()))
+    how = {"blank": "empty", "keep_raters": keep_raters, **LIMIT}
+    by_fingerprint = sa.tally(path, **how)
+    monkeypatch.setattr(program, "MANY_VALUES", 1)
+    monkeypatch.delattr(program, "_represented_patterns")
+    by_list = sa.tally(path, **how)
+    assert min(n_pieces) > 2
+    # With pieces, patterns are merged, in an order that does not depend on the engine's threads.
+    assert patterns(by_list) == patterns(by_fingerprint)
+    assert str(by_list) == str(sa.tally(path, **how))
+    monkeypatch.setattr(engines, "_BYTES_A_ROW", 1)
+    one = sa.tally(path, **how)
+    monkeypatch.undo()
+    expected = sa.tally(path, **how)
+    for name in ("indptr", "indices", "counts", "multiplicity"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(expected, name))
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("many", [5_000, 1])
 @pytest.mark.parametrize("keep_raters", [False, True])
 @pytest.mark.parametrize("n_raters", [4, 60])
-def test_repeats(tmp_path, n_pieces, keep_raters, n_raters):
+def test_repeats(tmp_path, n_pieces, monkeypatch, keep_raters, n_raters, many):
+    monkeypatch.setattr(program, "MANY_VALUES", many)
     table = generated()
     if n_raters > 4:
         places = range(len(table))
