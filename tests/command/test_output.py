@@ -239,6 +239,7 @@ class TestDescriptors:
         assert said.startswith("Error: Standard input cannot be read: ")
         assert shell("$S convert s.csv <&-")[:2] == (0, ROWS)
 
+    @pytest.mark.slow
     def test_stdin_and_groups(self):
         Path("g.csv").write_text("unit,rater,labels,batch\n" + "".join(
             f"{u},{r},{'x' if (u * k) % 3 else 'y'},{'pq'[u % 2]}\n"

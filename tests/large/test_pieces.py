@@ -155,7 +155,7 @@ def test_repeats(tmp_path, n_pieces, monkeypatch, keep_raters, n_raters, many):
     how = {"blank": "empty", "keep_raters": keep_raters, **LIMIT}
     tally = sa.tally(write(tmp_path / "a.parquet", pa.Table.from_pandas(table)), **how)
     assert (n_pieces[0] > 2, tally.n_raters) == (True, n_raters)
-    for places in ([0], [100], [*range(0, 200, 20)]):
+    for places in ([0], [*range(0, 200, 20)]):
         more = pa.Table.from_pandas(pd.concat([table, table.iloc[places]]), preserve_index=False)
         with pytest.raises(RepeatsError, match=f"^{len(places)} pair"):
             sa.tally(write(tmp_path / "b.parquet", more), **how)

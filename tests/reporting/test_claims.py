@@ -81,7 +81,7 @@ def test_no_claim_without_its_p():
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.25, 0.85])
 def test_pages_about_nothing(share):
-    """Of 40 studies of guesses at most 6 claim anything: at 6% each, more would be 1 in 110."""
-    studies = (gather(guesses(seed, share=share), **FEW) for seed in range(40))
+    """Of 28 studies of guesses at most 5 claim anything: at 6% each, more would be 1 in 180."""
+    studies = (gather(guesses(seed, share=share), **FEW) for seed in range(28))
     claims = [any((p <= 0.05).any() for p in one.corrected.values()) for one in studies]
-    assert sum(claims) <= 6
+    assert sum(claims) <= 5

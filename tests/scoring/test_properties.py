@@ -84,7 +84,7 @@ def test_the_reference_knows_every_coefficient_and_distance():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", SETS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=row_lists(sets_of("abc"), units=5, raters=4))
 def test_label_sets_equal_the_reference(distance, rows):
     for coefficient in MANY_RATERS:
@@ -93,7 +93,7 @@ def test_label_sets_equal_the_reference(distance, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", SETS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=row_lists(sets_of("abc"), units=6, raters=2))
 def test_two_raters_equal_the_reference(distance, rows):
     for coefficient in ("cohen_kappa", "scott_pi"):
