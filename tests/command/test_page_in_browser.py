@@ -4,15 +4,10 @@ Skipped with a reason where playwright, a browser or the runtime is absent.
 """
 
 import csv
-import hashlib
 import io
 import json
 import math
 import re
-import shutil
-import subprocess
-import tarfile
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -30,6 +25,7 @@ pytest.importorskip("jinja2", reason="the report needs the report extra")
 pytest.importorskip("matplotlib", reason="the report needs the report extra")
 
 from browser_runtime import runtime_folder
+from browsing import ARGUMENTS, BROWSER, finds, started_browser
 from playwright import sync_api
 
 import setagree as sa
@@ -38,19 +34,12 @@ from setagree.cli.browser.session import SEED, Session
 from setagree.cli.browser.writing import write_page
 
 STUDY = Path(__file__).parents[2] / "examples" / "study.csv"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
-ARGUMENTS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
-AXE = "axe-core@4.14.1"
-AXE_DIGEST = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
 PATIENCE = 120_000
 SENDING = """new Promise((refused) => {
     addEventListener("securitypolicyviolation", (event) => refused(event.effectiveDirective));
     fetch("https://example.org/", { method: "POST", body: "data" }).catch(() => {});
 })"""
+LAPTOP = {"width": 1280, "height": 900}
 LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 
 pytestmark = [
@@ -59,17 +48,28 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def context(tmp_path_factory):
-    """Return a headless browser with a profile of its own, which keeps what it loads."""
-    profile = tmp_path_factory.mktemp("profile")
-    size = {"width": 1280, "height": 900}
-    with sync_api.sync_playwright() as player:
-        started = player.chromium.launch_persistent_context(
-            profile, executable_path=BROWSER, args=ARGUMENTS, viewport=size
-        )
+@pytest.fixture(scope="module")
+def browser():
+    with started_browser() as started:
         yield started
-        started.close()
+
+
+@pytest.fixture
+def context(browser):
+    started = browser.new_context(viewport=LAPTOP)
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def lasting(browser, tmp_path_factory):
+    """Return a context with a profile of its own, which keeps what it loads."""
+    profile = tmp_path_factory.mktemp("profile")
+    started = browser.browser_type.launch_persistent_context(
+        profile, executable_path=BROWSER, args=ARGUMENTS, viewport=LAPTOP
+    )
+    yield started
+    started.close()
 
 
 @contextmanager
@@ -184,35 +184,7 @@ class Texts(HTMLParser):
         return " ".join(reader.texts).split()
 
 
-def axe():
-    """Return the source of axe-core, pinned by its hash; skip the test where it cannot be had."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("axe-core comes by npm, which is not installed")
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [npm, "pack", AXE, "--silent"], cwd=folder, capture_output=True, timeout=120
-        )
-        found = next(Path(folder).glob("*.tgz"), None)
-        if done.returncode or found is None:
-            pytest.skip("axe-core cannot be had")
-        assert hashlib.sha256(found.read_bytes()).hexdigest() == AXE_DIGEST
-        with tarfile.open(found) as archive:
-            return archive.extractfile("package/axe.min.js").read().decode()
-
-
-def faults(page, source):
-    """Return the serious findings of axe, each with the first element it concerns."""
-    page.evaluate(source)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [
-        (one["id"], one["nodes"][0]["html"])
-        for one in found
-        if one["impact"] in {"serious", "critical"}
-    ]
-
-
-def test_from_a_file_to_the_report(context, tmp_path):
+def test_from_a_file_to_the_report(lasting, tmp_path):
     """A file gives CPython's numbers, which follow what is chosen; the report is the library's.
 
     Nothing is asked for but the page's own files, nothing at all once a file is there but the
@@ -220,7 +192,7 @@ def test_from_a_file_to_the_report(context, tmp_path):
     """
     write_page(tmp_path, runtime=str(runtime_folder()))
     with served(tmp_path) as (address, asked):
-        page, requests, said = opened(context, address)
+        page, requests, said = opened(lasting, address)
         page.locator("progress").wait_for()
         took = {"ready": ready(page)}
         painted = "performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000"
@@ -290,7 +262,7 @@ def test_from_a_file_to_the_report(context, tmp_path):
 
         # It opens, and fits, on a phone and in the dark.
         (tmp_path / "got.html").write_text(got, encoding="utf-8")
-        other = context.new_page()
+        other = lasting.new_page()
         other.goto((tmp_path / "got.html").as_uri())
         assert other.locator("h1").inner_text() == "study"
         assert other.locator("figure svg").count() >= 7
@@ -301,7 +273,7 @@ def test_from_a_file_to_the_report(context, tmp_path):
 
         # A second visit, with a table that is pasted before the runtime is there.
         asked.clear()
-        again, *_ = opened(context, address)
+        again, *_ = opened(lasting, address)
         again.get_by_text("Paste a table").click()
         again.locator("#text").fill("id\tann\tben\n1\ta\ta\n2\tb\ta, b\n3\tb\tb\n")
         again.get_by_role("button", name="Read the table").click()
@@ -339,11 +311,11 @@ def filled(context, tmp_path):
 
 
 def test_screen_readers(filled):
-    source = axe()
     for width, scheme in (LOOKS[0], LOOKS[-1]):
         filled.set_viewport_size({"width": width, "height": 850})
         filled.emulate_media(color_scheme=scheme)
-        assert faults(filled, source) == []
+        faults = finds(filled)
+        assert [one for one in faults if one[1] in {"serious", "critical"}] == []
 
 
 def test_what_is_chosen(filled):

@@ -65,8 +65,9 @@ def visit(browser, addresses):
                 or said.append(request.url))  # fmt: skip
         page.goto(addresses[name])
         if opened_tables:  # as a reader does who clicks at each
-            for each in page.locator("details:not(details details)").all():
-                each.evaluate("one => { one.open = true }")
+            page.locator("details:not(details details)").evaluate_all(
+                "all => { for (const one of all) one.open = true }"
+            )
         return page
 
     yield open_page
@@ -88,13 +89,19 @@ def numbers(texts):
 @pytest.mark.parametrize("size", SIZES, ids=["laptop", "phone"])
 def test_pictures_fit(visit, size):
     page = visit("plain", size=size)
-    figures = page.locator("figure")
-    for k in range(figures.count()):
-        shown = [one for one in figures.nth(k).locator("svg").all() if one.is_visible()]
-        assert len(shown) == 1
-        assert shown[0].bounding_box()["width"] <= size[0]
-        letter = shown[0].locator("text").last.bounding_box()
-        assert letter["height"] >= 9
+    figures = page.locator("figure").evaluate_all(
+        """all => all.map(figure => {
+            const shown = [...figure.querySelectorAll("svg")].filter(one => one.checkVisibility());
+            const letter = [...shown[0].querySelectorAll("text")].at(-1);
+            const sizes = [shown[0], letter].map(one => one.getBoundingClientRect());
+            return [shown.length, sizes[0].width, sizes[1].height];
+        })"""
+    )
+    assert len(figures) > 5
+    for n_shown, width, letter in figures:
+        assert n_shown == 1
+        assert width <= size[0]
+        assert letter >= 9
 
 
 @pytest.mark.parametrize(("size", "height"), [((1366, 768), 6500), ((390, 844), 9500)])
@@ -151,11 +158,12 @@ def test_digits_stand_above_bars(visit):
 
 
 @pytest.mark.parametrize("name", ["plain", "hostile"])
-@pytest.mark.parametrize("size", SIZES, ids=["laptop", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_overflows(visit, name, size, scheme):
-    page = visit(name, size=size, scheme=scheme)
-    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+def test_nothing_overflows(visit, name, scheme):
+    page = visit(name, scheme=scheme)
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("h1").count() == 1
 
 
