@@ -598,7 +598,7 @@ def _of_table(frame: Any, how: Reading, say: Note) -> Annotations:
     frame = _kept(frame, how)
     with nullcontext() if how.condition is None else counting_rows(how.condition.counted_from):
         study = _of_kept(frame, how, say)
-    if how.unit_columns is None:
+    if how.unit_columns is None and ":" in str(study.units[:1]):  # such as doc1:0-40
         warn_pieces(study.units.tolist())
     return study
 

@@ -157,10 +157,11 @@ def _few_disagree_reason(row: Agreement) -> str | None:
 
     A unit that disagrees adds about c² to the variance, c = w sqrt(1 - f), with its weight w and
     the share f of its stratum that was drawn. The units count as (sum c)² / sum c² with equal c.
+    Pieces of documents count as documents.
     """
     q, m, _ = _disagreements(row)
-    n, sample, apart = int(m.sum()), row.case.sample, m > 0
-    which, n_equal = f"{counted(n, 'unit')} {'disagrees' if n == 1 else 'disagree'}", float(n)
+    n, sample, apart, noun = int(m.sum()), row.case.sample, m > 0, "unit"
+    n_equal = float(n)
     if row.case.is_weighted and sample is not None:  # then q is that of units
         c = np.where(row.tally.pairable[patterns_of_units(row.tally)], row.case.pairable_weights, 0)
         if not sample.is_clustered:
@@ -175,11 +176,15 @@ def _few_disagree_reason(row: Agreement) -> str | None:
                     "the weight"
                 )
             c = c * np.sqrt(1 - f)[strata]
+        elif sample.is_sized and sample.groups is not None:  # pieces of documents
+            c, apart = np.bincount(sample.groups, c), np.bincount(sample.groups, apart) > 0
+            n, noun = int(apart.sum()), "document"
         n_equal = c[apart].sum() ** 2 / dot(c[apart], c[apart]) if c[apart].any() else 0.0
-        if n >= _FEW_DISAGREE:
-            which = f"the {n} units that disagree count as {n_equal:.1f} units of equal weight"
     if round(n_equal, 1) >= _FEW_DISAGREE:
         return None
+    which = f"{counted(n, noun)} {'disagrees' if n == 1 else 'disagree'}"
+    if n >= _FEW_DISAGREE:
+        which = f"the {n} {noun}s that disagree count as {n_equal:.1f} {noun}s of equal weight"
     return (
         "The interval and p are rough: they are those of t, and "
         f"{which}, fewer than {_FEW_DISAGREE}"

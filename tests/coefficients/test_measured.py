@@ -6,6 +6,7 @@ the standard error, degrees of freedom and intervals over documents.
 
 import warnings
 
+import pandas as pd
 import pytest
 import spans_support as spans
 
@@ -297,3 +298,13 @@ def test_labels_are_scored_by_sizes():
     assert frame.loc["claim", "low"] == pytest.approx(expected.interval()[0], abs=1e-12)
     # a: 40 + 10 + 30 of d1 to d3, b: 35 + 10 + 30, of 2 x 380 characters
     assert frame.loc["claim", "prevalence"] == pytest.approx(155 / 760)
+
+
+def test_few_documents_that_disagree_are_counted_whatever_their_pieces():
+    """One of thirty documents disagrees, at two places."""
+    rows = pd.DataFrame({"document": [*range(30)] * 2, "rater": ["a"] * 30 + ["b"] * 30})
+    rows = rows.assign(start=2, end=6, label="P")
+    rows.loc[0, ["start", "end"]] = 1, 7
+    study = sa.Annotations.from_spans(rows, length=dict.fromkeys(range(30), 10))
+    table = str(sa.agreement(study, coefficient="fleiss_kappa"))
+    assert "they are those of t, and 1 document disagrees, fewer than 20" in table
