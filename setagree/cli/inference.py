@@ -6,10 +6,9 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
@@ -36,8 +35,7 @@ from setagree.errors import (
     counted,
     spelling,
 )
-from setagree.scoring.results import ABOUT, raters_in_words
-from setagree.scoring.table_notes import rarity_sentences, sampling_sentence
+from setagree.scoring.results import ABOUT
 from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.columns import note_guessed, with_missing_ids
 from setagree.wording.result_base import described, paragraphs, wrapped
@@ -70,9 +68,6 @@ _FEW = 200
 _MOST_ROUNDS = 50
 _BY_SIZE = ((9999, 100_000), (999, 1_000_000))
 """How many reshuffles studies of at most so many ratings get by default."""
-
-Result: TypeAlias = tuple[pd.DataFrame, str, list[str | None]]
-"""The frame that programs read, the table that people read, and the reasons for missing numbers."""
 
 
 @dataclass(frozen=True)
@@ -185,94 +180,6 @@ def compare(
     )
 
 
-def _with_bootstrap_intervals(
-    table: sa.AgreementTable,
-    *,
-    method: Literal["percentile", "basic", "BCa"] | None,
-    over: Literal["units", "raters", "both"],
-    n_resamples: int,
-    seed: int,
-) -> Result:
-    """Return the table with the standard errors and intervals of the bootstrap."""
-    rows = sa.bootstrap(table, over=over, n_resamples=n_resamples, rng=seed).rows
-    with spelling({"method": "--interval-method"}):
-        ends = [row.interval(table.level, method=method) for row in rows]
-    frame = described(table.to_frame(), table).assign(
-        standard_error=[row.standard_error for row in rows],
-        degrees_of_freedom=float("nan"),  # there is no t
-        low=[low for low, _ in ends],
-        high=[high for _, high in ends],
-        interval_method=f"bootstrap {method or rows[0].default_method}",
-        over=over,
-        n_resamples=n_resamples,
-        n_undefined=[row.n_undefined for row in rows],
-        seed=seed,
-    )
-    frame = frame.drop(columns="p_value")  # that of another interval
-    about, R = raters_in_words(table, over), table[0].n_raters
-    if over == "both" and R is not None and R <= 5:  # as few as were simulated
-        about += f", of whom {R} are few: such intervals held the truth in 80-88% of studies"
-    drawn = {"both": "units and raters"}.get(rows[0].drawn, rows[0].drawn)
-    note = (
-        f"se and interval: bootstrap ({method or rows[0].default_method}), "
-        f"{counted(n_resamples, 'resample')} of the {drawn}, seed {seed}. About {about}. "
-        f"{_undefined(frame)}"
-    )
-    reasons = [row.interval_reason for row in rows]
-    whys = dict.fromkeys(f"{why}." for row in rows if (why := row.interval_reason))
-    return frame, _scored(table, frame, *whys, note, *_rough(table, frame)), reasons
-
-
-def _with_two_way_intervals(table: sa.AgreementTable) -> Result:
-    """Return the table with the standard errors and intervals of units and raters."""
-    ends = [row.interval(table.level, over="both") for row in table]
-    frame = described(table.to_frame(), table).assign(
-        standard_error=[row.two_way.standard_error for row in table],
-        degrees_of_freedom=[row.two_way.degrees_of_freedom for row in table],
-        low=[low for low, _ in ends],
-        high=[high for _, high in ends],
-        interval_method="two-way jackknife",
-        over="both",
-    )
-    frame = frame.drop(columns="p_value")  # that of another interval
-    defined = (row.two_way for row in table if row.two_way.reason is None)
-    dfs = dict.fromkeys(f"{one.degrees_of_freedom:.3g}" for one in defined)
-    freedom = f", t with {' or '.join(dfs)} degrees of freedom" if dfs else ""
-    note = (
-        f"se and interval: {ABOUT['both']}, by the two-way jackknife: the variance over units and "
-        f"that over raters added up{freedom}."
-    )
-    reasons = [row.two_way.reason for row in table]
-    whys = dict.fromkeys(f"{why}." for why in reasons if why)
-    drawn = sampling_sentence(table.rows, over_units=False)
-    return frame, _scored(table, frame, *whys, drawn, note, *_rough(table, frame)), reasons
-
-
-def _rough(table: sa.AgreementTable, frame: pd.DataFrame) -> list[str]:
-    """Return sentences on the intervals of a frame that rest on rare answers."""
-    shown = zip(table, frame["low"].notna(), strict=True)
-    return rarity_sentences([row for row, has_interval in shown if has_interval])
-
-
-def _scored(table: sa.AgreementTable, frame: pd.DataFrame, *notes: str) -> str:
-    """Return a table of agreements with the intervals of a frame, and notes."""
-    shown = TextTable.of(frame, sa.AgreementTable.columns, table.level)
-    return paragraphs(counts(table), str(shown), *map(wrapped, notes))
-
-
-def _undefined(frame: pd.DataFrame) -> str:
-    """Return a sentence on the numbers of undefined resamples per row."""
-    rows = [
-        f"{n:,} of {coefficient} [{distance}]"
-        for n, coefficient, distance in zip(
-            frame["n_undefined"], frame["coefficient"], frame["distance"], strict=True
-        )
-        if n
-    ]
-    listed = f"Undefined resamples, left out: {', '.join(rows)}."
-    return listed if rows else "No undefined resamples."
-
-
 def counts(table: sa.AgreementTable) -> str:
     """Return the line that counts units, raters and ratings."""
     return str(table).partition("\n\n")[0]
@@ -280,31 +187,33 @@ def counts(table: sa.AgreementTable) -> str:
 
 def other_interval(
     interval: str | None, method: str | None, over: str | None, resampling: Resampling
-) -> Callable[[sa.AgreementTable], Result] | None:
-    """Return what gives a table the intervals that are asked for, or None if it has them."""
+) -> Callable[[sa.AgreementTable], sa.AgreementTable]:
+    """Return the function that gives a table the intervals that are asked for."""
     if interval is not None:
         check_choice("interval", interval, ("score", "t", "bootstrap"))
     wanted = interval == "bootstrap"
     if over == "both" and interval in {None, "t"}:
         _check_placed({"interval-method": method, **vars(resampling)}, "--interval bootstrap")
-        return _with_two_way_intervals
+        return sa.AgreementTable.two_way
     if over == "both" and interval == "score":
         raise OptionError("--interval 'score' is about these raters; omit --over 'both'.")
     placed = {"interval-method": method, "over": over, **vars(resampling)}
     _check_placed(placed, "--interval bootstrap", wanted=wanted)
     if not wanted:
-        return None
-    named = "BCa" if method in {"bca", "BCA"} else method
+        return lambda table: table
+    named: Any = "BCa" if method in {"bca", "BCA"} else method
     if named is not None:
         check_choice("interval_method", named, ("percentile", "basic", "BCa"))
     check_choice("over", over or "units", ("units", "raters", "both"))
-    return partial(
-        _with_bootstrap_intervals,
-        method=cast(Any, named),
-        over=cast(Any, over or "units"),
-        n_resamples=_enough(resampling.resamples),
-        seed=seed_or_drawn(resampling.seed),
-    )
+    drawing = {"over": over or "units", "n_resamples": _enough(resampling.resamples)}
+    seed = seed_or_drawn(resampling.seed)
+
+    def resampled(table: sa.AgreementTable) -> sa.AgreementTable:
+        found = sa.bootstrap(table, **cast(Any, drawing), rng=seed)
+        with spelling({"method": "--interval-method"}):
+            return found.in_table(table, method=named, seed=seed)
+
+    return resampled
 
 
 def rounds(

@@ -25,7 +25,6 @@ from setagree.distances.registry import available_distances
 from setagree.errors import OptionError
 from setagree.scoring.coefficients import known_coefficients
 from setagree.scoring.results import ABOUT
-from setagree.scoring.table_notes import rarity_sentences
 from setagree.wording.result_base import described
 
 SCORE_HELP = """[bold]setagree score study.csv[/bold]
@@ -60,20 +59,18 @@ def score(
         frame = pd.concat([one.to_frame() for one in found], ignore_index=True)
         deliver(frame, "\n\n".join(map(str, found)), result=replace(found[0], frame=frame))
         return
-    other = other_interval(interval, interval_method, over, resampling)
+    with_intervals = other_interval(interval, interval_method, over, resampling)
     kind = interval if interval in {"score", "t"} else None
     table = scored(files, reading, large=large, asked=asked, level=level, interval=kind)
-    if other is None:
-        frame, text = described(table.to_frame(), table), str(table)
-        reasons = [row.interval_reason for row in table]
-        remarks = [row.remark for row in table]
-    else:
-        frame, text, reasons = other(table)
-        has_interval = zip(table, frame["low"].notna(), strict=True)
-        remarks = [" ".join(rarity_sentences([row] * shown)) or None for row, shown in has_interval]
-    shown = table if other is None else None
-    about = ABOUT[over or "units"]
-    deliver(frame, text, reasons=reasons, remarks=remarks, about=about, result=shown)
+    table = with_intervals(table)
+    deliver(
+        described(table.to_frame(), table),
+        str(table),
+        reasons=table.reasons,
+        remarks=table.remarks,
+        about=ABOUT[over or "units"],
+        result=table,
+    )
 
 
 def by_questions(

@@ -45,7 +45,7 @@ from setagree.inference.unit_order import (
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import LONG_WORK, TIE
 from setagree.scoring.result_tables import ResultTable, as_agreement, per_row
-from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
+from setagree.scoring.results import Agreement, AgreementTable, IntervalTable, raters_in_words
 from setagree.scoring.table_notes import rarity_sentences
 from setagree.study.annotations import Annotations
 from setagree.study.attributes import OfUnits
@@ -243,6 +243,47 @@ class BootstrapTable(ResultTable[Bootstrap]):
         """Return one row per coefficient and distance."""
         rows = [row.to_frame(level=level, method=method) for row in self.rows]
         return pd.concat(rows, ignore_index=True)
+
+    def in_table(
+        self, table: AgreementTable, *, method: IntervalMethod | None = None, seed: int
+    ) -> IntervalTable:
+        """Return the table that was resampled, with these standard errors and intervals.
+
+        Parameters
+        ----------
+        table : AgreementTable
+            The agreements that were resampled.
+        method : {"percentile", "basic", "BCa"}, optional
+            As in `Bootstrap.interval`.
+        seed : int
+            The seed of the resamples, for the frame and the note.
+        """
+        one, about = self.rows[0], raters_in_words(table, self.rows[0].over)
+        named = one.default_method if method is None else method
+        found = self.to_frame(level=table.level, method=method)
+        names = ["standard_error", "low", "high", "over", "n_resamples", "n_undefined"]
+        uncertainty = found[names].assign(
+            degrees_of_freedom=float("nan"),  # there is no t
+            interval_method=f"bootstrap {named}",
+            seed=seed,
+        )
+        R = table[0].n_raters
+        if one.over == "both" and R is not None and R <= 5:  # as few as were simulated
+            about += f", of whom {R} are few: such intervals held the truth in 80-88% of studies"
+        drawn = {"both": "units and raters"}.get(one.drawn, one.drawn)
+        n = counted(len(one.distribution), "resample")
+        basis = f"bootstrap ({named}), {n} of the {drawn}, seed {seed}. About {about}."
+        lost = [(row.n_undefined, row.agreement) for row in self if row.n_undefined]
+        undefined = ", ".join(f"{m:,} of {row.coefficient} [{row.distance}]" for m, row in lost)
+        ending = (
+            f"Undefined resamples, left out: {undefined}." if lost else "No undefined resamples."
+        )
+        return IntervalTable(
+            *(table.rows, table.level, table.n_missing),
+            uncertainty=uncertainty,
+            basis=[f"se and interval: {basis} {ending}"],
+            why=[row.interval_reason for row in self],
+        )
 
     def __repr__(self) -> str:
         one = self.rows[0]

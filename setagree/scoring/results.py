@@ -21,6 +21,7 @@ from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import CoefficientInterval, Method, t_interval
 from setagree.scoring.table_notes import (
     left_out,
+    rarity_sentences,
     remark_of,
     remarks,
     rough_reasons,
@@ -29,7 +30,14 @@ from setagree.scoring.table_notes import (
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four
-from setagree.wording.result_base import Result, ResultRows, bracketed, paragraphs
+from setagree.wording.result_base import (
+    Result,
+    ResultRows,
+    bracketed,
+    described,
+    paragraphs,
+    wrapped,
+)
 from setagree.wording.tables import Column
 
 _FEWEST = 3
@@ -540,6 +548,41 @@ class AgreementTable(ResultRows[Agreement]):
     def _line(self) -> str:
         return self._heading()
 
+    @property
+    def reasons(self) -> list[str | None]:
+        """Reason for a missing interval of each row, or None."""
+        return [row.interval_reason for row in self.rows]
+
+    @property
+    def remarks(self) -> list[str | None]:
+        """Sentence on a rough interval of each row, or None."""
+        return [row.remark for row in self.rows]
+
+    def two_way(self) -> IntervalTable:
+        """Return the table with the standard errors and intervals of units and raters."""
+        ends = [row.interval(self.level, over="both") for row in self.rows]
+        found = [row.two_way for row in self.rows]
+        uncertainty = pd.DataFrame(
+            {
+                "standard_error": [one.standard_error for one in found],
+                "degrees_of_freedom": [one.degrees_of_freedom for one in found],
+                "low": [low for low, _ in ends],
+                "high": [high for _, high in ends],
+                "interval_method": "two-way jackknife",
+                "over": "both",
+            }
+        )
+        dfs = dict.fromkeys(f"{one.degrees_of_freedom:.3g}" for one in found if not one.reason)
+        freedom = f", t with {' or '.join(dfs)} degrees of freedom" if dfs else ""
+        method = (
+            f"se and interval: {ABOUT['both']}, by the two-way jackknife: the variance over units "
+            f"and that over raters added up{freedom}."
+        )
+        basis = [sampling_sentence(self.rows, over_units=False), method]
+        why = [one.reason for one in found]
+        shown = (self.rows, self.level, self.n_missing)
+        return IntervalTable(*shown, uncertainty=uncertainty, basis=basis, why=why)
+
     def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
         """Return a tidy frame with one row per coefficient and distance, not rounded."""
         level = self.level if level is None else level
@@ -562,6 +605,47 @@ class AgreementTable(ResultRows[Agreement]):
             ),
         ]
         return "\n".join([", ".join(parts), *left_out(one)])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IntervalTable(AgreementTable):
+    """Agreements with the standard errors and intervals of another method than linearisation.
+
+    Attributes
+    ----------
+    uncertainty : DataFrame
+        Columns that replace those of `to_frame` or follow them, such as standard_error and low.
+    basis : sequence of str
+        Sentences on the method.
+    why : sequence of str or None
+        Reason for each missing interval.
+    """
+
+    uncertainty: pd.DataFrame = field(kw_only=True)
+    basis: Sequence[str] = field(kw_only=True)
+    why: Sequence[str | None] = field(kw_only=True)
+
+    @property
+    def reasons(self) -> list[str | None]:
+        """Reason for a missing interval of each row, or None."""
+        return [*self.why]
+
+    @property
+    def remarks(self) -> list[str | None]:
+        """Sentence on a rough interval of each row, or None."""
+        known = zip(self.rows, self.uncertainty["low"].notna(), strict=True)
+        return [" ".join(rarity_sentences([row] * has_one)) or None for row, has_one in known]
+
+    def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
+        """Return a tidy frame; without p, which is that of another interval."""
+        frame = described(super().to_frame(level=level), self.rows)
+        return frame.assign(**self.uncertainty).drop(columns="p_value")
+
+    def _notes(self) -> list[str]:
+        whys = dict.fromkeys(f"{why}." for why in self.why if why)
+        known = zip(self.rows, self.uncertainty["low"].notna(), strict=True)
+        rough = rarity_sentences([row for row, has_one in known if has_one])
+        return [*map(wrapped, filter(None, [*whys, *self.basis, *rough]))]
 
 
 def part_case(whole: Agreement, part: Annotations) -> Case:

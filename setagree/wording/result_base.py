@@ -174,7 +174,8 @@ def described(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
     rests = [one for each in found for one in (each if isinstance(each, list) else [each])]
     if len(rests) != len(frame):
         return frame
-    return pd.concat([frame, pd.DataFrame(rests, index=frame.index)], axis=1)
+    more = pd.DataFrame(rests, index=frame.index)
+    return frame.join(more[[name for name in more if name not in frame]])
 
 
 def _about(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
