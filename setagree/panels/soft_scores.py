@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_cost, check_level, check_resamples
+from setagree.checks import Rng, as_generator, check_cost, check_level
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.errors import DataError, option
-from setagree.inference.panel_members import unweighted_units
+from setagree.inference.panel_members import check_least, unweighted_units
 from setagree.inference.prevalence import label_flags, vote_shares, with_one_model
 from setagree.large.opening import Data, takes_data
 from setagree.scoring.intervals import t_interval
@@ -51,7 +51,7 @@ def soft_scores(
     model, humans
         As in `prevalence`; degrees (`degree=`) are from 0 to 1.
     level : float
-        The level of the t intervals over units, from linearised values.
+        The level of the t intervals over units, from linearised values, cut at the least score.
     n_splits, rng : int, and int or numpy Generator, optional
         Number of random halves for the ceiling, and their seed.
 
@@ -81,7 +81,7 @@ def soft_scores(
     2              soft_macro_f1     0.696    0.696
     """
     check_level(level)
-    check_resamples(n_splits)
+    check_least("n_splits", n_splits, 1)
     study = unweighted_units(study, "soft_scores")
     known, _, answers, rows = with_one_model(study, model, humans)
     rows &= answers[known.unit_codes] >= 0
@@ -98,7 +98,7 @@ def soft_scores(
     ceilings = [_scores(one, other, known.kind)[0] for one, other in halves]
     frame = pd.DataFrame({"estimate": estimates, "standard_error": errors})
     ends = [t_interval(x, error, n - 1.0, level) for x, error in frame.to_numpy()]
-    frame[["low", "high"]] = ends
+    frame[["low", "high"]] = np.maximum(ends, [[0], [0], [0], [-1]])
     frame["ceiling"] = pd.DataFrame(ceilings, columns=frame.index, dtype=float).mean()
     return frame.assign(n_units=n).rename_axis("score").reset_index()
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError
+from setagree.errors import DataError, OptionError
 
 # Shares of ten people, and degrees of the model, of two labels on three units.
 P = np.array([[0.2, 0.3], [0.1, 0.8], [0.9, 0.7]])
@@ -98,7 +98,17 @@ def test_categories_are_one_distribution():
     assert found["soft_micro_f1"] == pytest.approx(0.5)
 
 
+def test_intervals_end_at_the_least_score():
+    """One of ten answers differs by one label: the divergence is 1/20 with t interval to -0.06."""
+    rows = [(who, unit, "xy"[unit % 2]) for who in "hm" for unit in range(10)]
+    rows = [row for row in rows if row != ("m", 3, "y")] + [("m", 3, "x, y")]
+    found = sa.soft_scores(sa.Annotations.from_triples(rows), model="m").set_index("score")
+    assert found.loc["jensen_shannon_divergence", ["estimate", "low"]].tolist() == [0.05, 0]
+
+
 def test_refusals():
+    with pytest.raises(OptionError, match="n_splits=0 must be a whole number of 1 or more"):
+        scores(n_splits=0)
     with pytest.raises(DataError, match="a degree is above 1"):
         scores(P, 2 * Q)
     with pytest.raises(DataError, match="no unit has an answer of the model and of a human"):
