@@ -1,4 +1,4 @@
-"""Frames of Dask and Spark, whose workers reduce parts of a table that fit in their memory."""
+"""Reduction of frames of Dask and Spark by their workers, part by part."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ _FAN = 8
 
 @dataclass(frozen=True)
 class Part:
-    """What comes home from a part, or from several together.
+    """Result of the reduction of one or several parts.
 
     Attributes
     ----------
     tallies : list of Tally
-        One or none; the values are codes.
+        At most one tally, whose values are codes.
     repeats : Repeats
         Pairs of unit and rater annotated more than once.
     raters : frozenset
-        Who gave an annotation, as text.
+        Raters with an annotation, as text.
     """
 
     tallies: list[Tally]
@@ -73,7 +73,7 @@ class Part:
 
 
 def merge_parts(parts: Sequence[Part]) -> Part:
-    """Return what several parts hold together."""
+    """Return the result of several parts."""
     tallies = [tally for part in parts for tally in part.tallies]
     return Part(
         [merge_all(tallies)] if tallies else [],
@@ -83,7 +83,7 @@ def merge_parts(parts: Sequence[Part]) -> Part:
 
 
 def survey_part(part: pd.DataFrame) -> Survey:
-    """Count the distinct answers of a part, and its rows without a unit or a rater."""
+    """Return the counts of distinct answers of a part, and of its rows without a unit or rater."""
     codes, cells = _distinct(part["answer"])
     times = np.bincount(codes[codes != MISSING], minlength=len(cells)).astype(np.int64)
     n_bad = {role: _count_nameless(part[role]) for role in ("unit", "rater")}
@@ -92,7 +92,7 @@ def survey_part(part: pd.DataFrame) -> Survey:
 
 
 def merge_surveys(surveys: Sequence[Survey]) -> Survey:
-    """Return what several parts hold together; the cells are sorted."""
+    """Return the survey of several parts, with sorted cells."""
     times: dict[Any, int] = {}
     for survey in surveys:
         for cell, n in zip(survey.cells, survey.times.tolist(), strict=True):
@@ -108,7 +108,7 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
 
 
 def find_cell(part: pd.DataFrame, cell: object) -> str:
-    """Word where a cell, or None for a null, stands in a part; blank where it does not."""
+    """Return the place of a cell, or of a null if `cell` is None, in a part; "" if it is absent."""
     codes, cells = _distinct(part["answer"])
     first = part[codes == (cells.index(cell) if cell in cells else MISSING)].iloc[:1]
     if first.empty or (cell is not None and cell not in cells):
@@ -120,9 +120,9 @@ def find_cell(part: pd.DataFrame, cell: object) -> str:
 def code_part(
     part: pd.DataFrame, codes: Mapping[Hashable, int], null_code: int = MISSING
 ) -> pd.DataFrame:
-    """Return the annotations of a part: ``unit`` and ``rater`` as text, ``code``.
+    """Return the annotations of a part: ``unit`` and ``rater`` as text, and ``code``.
 
-    `codes` are those of the cells, `null_code` that of nulls; -1 stands for no annotation.
+    `codes` are those of the cells, and `null_code` is that of nulls; -1 is no annotation.
     """
     places, cells = _distinct(part["answer"])
     of_cells = np.array([*(codes[cell] for cell in cells), null_code], dtype=np.int64)
@@ -133,7 +133,7 @@ def code_part(
 
 
 def reduce_part(part: pd.DataFrame, *, assume_unique: bool, keep_raters: bool = False) -> Part:
-    """Return the patterns of a part that holds whole units, from what `code_part` returns."""
+    """Return the patterns of a part with whole units, from the result of `code_part`."""
     if not len(part):
         return Part([], Repeats(0, []), frozenset())
     units, unit_names = pd.factorize(part["unit"])
@@ -142,7 +142,7 @@ def reduce_part(part: pd.DataFrame, *, assume_unique: bool, keep_raters: bool = 
     names = as_objects(unit_names), as_objects(rater_names)
     study = Annotations("category", *names, tuple(used.tolist()), units, raters, codes)
     tally = anonymous(Tally.of(study, keep_raters=keep_raters))
-    # Where raters are kept repeats are seen anyway, and nothing can be computed with them.
+    # With kept raters, repeats are detected without a search, and no coefficient is defined.
     unique = assume_unique and (tally.given is None or not tally.given.has_repeats())
     repeats = Repeats(0, []) if unique else _find_repeats(study)
     return Part([tally], repeats, frozenset(rater_names))
@@ -164,14 +164,14 @@ def _find_repeats(study: Annotations) -> Repeats:
 
 
 def _distinct(column: Column) -> tuple[Codes, list[Any]]:
-    """Return codes and distinct cells; lists, sets and objects are held so that they compare."""
+    """Return codes and distinct cells, with lists, sets and objects as hashable `Held` cells."""
     codes, cells = distinct_cells(without_dictionary(column))
-    merged, held = merge([*map(_held, cells)])
-    return recode(codes, merged), [*held]
+    merged, values = merge([*map(_hashable, cells)])
+    return recode(codes, merged), [*values]
 
 
-def _held(cell: Any) -> Any:
-    """Return a cell that can be hashed, or one that holds it: [1] and [True] are two things."""
+def _hashable(cell: Any) -> Any:
+    """Return a hashable cell, or a `Held` cell that is compared by text: [1] is not [True]."""
     if isinstance(cell, np.ndarray):
         cell = cell.tolist()
     if isinstance(cell, set):
@@ -193,7 +193,7 @@ def _sorted(cells: Mapping[Any, int]) -> list[Any]:
 
 
 def _as_text(column: Column, role: str) -> Column:
-    """Return identifiers as text, in which every machine sees the same ones as equal."""
+    """Return identifiers as text, so that equal ones are equal on every machine."""
     codes, names = code_ids(without_dictionary(column), role)
     return pd.Series(as_objects(map(spelled, names))[codes], dtype=object)
 
@@ -212,20 +212,20 @@ def reduce_dask(
 ) -> tuple[CodedCells, Part]:
     """Return the coded answers of a Dask frame and its patterns.
 
-    The rows are shuffled once, so that a partition holds whole units, unless it does already.
+    The rows are shuffled once, so that each partition has whole units, unless the plan states that.
     """
     from dask.delayed import delayed
 
     where = reading.condition
-    asked = [] if where is None else where.columns_in(list(frame.columns))
-    names = [*columns.values(), *asked]
-    before = _source(frame, frame.expr)  # if the last step made text of objects
+    tested = [] if where is None else where.columns_in(list(frame.columns))
+    names = [*columns.values(), *tested]
+    before = _source(frame, frame.expr)  # the frame before a conversion of objects to text
     frame = (frame if before is None else before)[list(dict.fromkeys(names))]
     _check_made_text(frame)
     if where is None:
         parts = frame.rename(columns={c: r for r, c in columns.items()}).to_delayed()
     else:
-        parts = _kept(frame.to_delayed(), where, asked, columns)
+        parts = _kept(frame.to_delayed(), where, tested, columns)
     survey = _compute(_tree([delayed(survey_part)(p) for p in parts], merge_surveys))
     survey = replace(survey, order=_order(frame[columns["answer"]]))
 
@@ -238,8 +238,8 @@ def reduce_dask(
     rows: Sequence[Delayed] = [delayed(code_part)(p, codes, coded.null_code) for p in parts]
     if not plan.partitioned_by_unit:
         rows = _shuffled(rows)
-    how = {"assume_unique": plan.assume_unique, "keep_raters": plan.keep_raters}
-    reduced = [delayed(reduce_part)(p, **how) for p in rows]
+    options = {"assume_unique": plan.assume_unique, "keep_raters": plan.keep_raters}
+    reduced = [delayed(reduce_part)(p, **options) for p in rows]
     return coded, _compute(_tree(reduced, merge_parts))
 
 
@@ -250,12 +250,12 @@ def _order(column: Any) -> tuple[Any, ...]:
 
 
 def _kept(
-    parts: Sequence[Delayed], where: Where, asked: Sequence[Any], columns: Mapping[str, str]
+    parts: Sequence[Delayed], where: Where, tested: Sequence[Any], columns: Mapping[str, str]
 ) -> Sequence[Delayed]:
-    """Return the roles of the rows of each part that match; warn how many do not."""
+    """Return the roles of the matching rows of each part, and warn of the number of other rows."""
     from dask.delayed import delayed
 
-    kept = [delayed(kept_part, nout=2)(part, where, asked, columns) for part in parts]
+    kept = [delayed(kept_part, nout=2)(part, where, tested, columns) for part in parts]
     counts = _compute(_tree([n for _, n in kept], partial(sum, start=NO_ROWS)))
     counts.check(where)
     counts.warn_dropped(where)
@@ -263,8 +263,8 @@ def _kept(
 
 
 def _source(frame: Any, step: Any) -> Any:
-    """Return the frame that a step of another makes text of, or None if it does something else."""
-    # Where Dask keeps this function has changed with its releases.
+    """Return the frame before a step that converts objects to text, or None for other steps."""
+    # The module of this function differs between releases of Dask.
     collection: Any = vars(inspect.getmodule(type(frame)))["new_collection"]
     kind = type(step).__name__
     if kind == "ArrowStringConversion":
@@ -280,35 +280,35 @@ def _check_made_text(frame: Any) -> None:
     Raises
     ------
     DataError
-        Some are no text: True would be read as the text 'True', and 1 be the same as '1'.
+        Some are not text: True would become the text 'True', and 1 would equal '1'.
     """
     from dask.delayed import delayed
 
-    # Optimised, the steps read the columns of need alone.
+    # After optimisation, the steps read only the required columns.
     sources = [_source(frame, step) for step in frame.optimize(fuse=False).expr.walk()]
-    for source in [one for one in sources if one is not None and "object" in map(str, one.dtypes)]:
-        parts = [delayed(_no_text)(part) for part in source.to_delayed()]
+    for source in [x for x in sources if x is not None and "object" in map(str, x.dtypes)]:
+        parts = [delayed(_other_objects)(part) for part in source.to_delayed()]
         for name, what in _compute(_tree(parts, _merged)).items():
             raise DataError(
-                f"column {name!r} holds {what} objects, of which Dask makes text (True becomes "
-                "'True'); give the column one type, or say dask.config.set({'dataframe.convert-"
-                "string': False}) before the frame is made."
+                f"column {name!r} holds {what} objects, which Dask converts to text (True becomes "
+                "'True'); give the column one type, or use dask.config.set({'dataframe.convert-"
+                "string': False}) before you create the frame."
             )
 
 
-def _merged(found: Sequence[dict[Any, str]]) -> dict[Any, str]:
-    return {name: what for one in found for name, what in one.items()}
+def _merged(kinds: Sequence[dict[Any, str]]) -> dict[Any, str]:
+    return {name: kind for part in kinds for name, kind in part.items()}
 
 
-def _no_text(part: pd.DataFrame) -> dict[Any, str]:
-    """Return the columns of objects that are no text, and what they are."""
+def _other_objects(part: pd.DataFrame) -> dict[Any, str]:
+    """Return the kind of objects of each column of objects that are not text."""
     objects = [name for name in part.columns if part[name].dtype == object]
     kinds = {name: pd.api.types.infer_dtype(part[name], skipna=True) for name in objects}
     return {name: kind for name, kind in kinds.items() if kind not in {"string", "empty"}}
 
 
 def _shuffled(parts: Sequence[Delayed]) -> Sequence[Delayed]:
-    """Bring all annotations of a unit together."""
+    """Return parts with all annotations of their units."""
     import dask.dataframe as dd
 
     meta = pd.DataFrame({"unit": [""], "rater": [""], "code": [0]}, dtype=object).astype(
@@ -319,7 +319,7 @@ def _shuffled(parts: Sequence[Delayed]) -> Sequence[Delayed]:
 
 
 def _tree(parts: Sequence[Delayed], merge: Callable[[Sequence[Any]], Any]) -> Delayed:
-    """Merge a few at a time, so that no worker holds all parts."""
+    """Merge a few parts at a time, so that no worker needs all of them."""
     from dask.delayed import delayed
 
     parts = [delayed(merge)(parts[k : k + _FAN]) for k in range(0, len(parts), _FAN)]
@@ -331,7 +331,7 @@ def _compute(result: Delayed) -> Any:
         return result.compute()  # type: ignore[no-untyped-call]
     except SetagreeError:
         raise
-    except Exception as error:  # whatever goes wrong in a cluster, or in the user's own graph
+    except Exception as error:  # a cluster or the user's graph may raise any exception
         raise stopped("Dask", error) from error
 
 
@@ -340,9 +340,9 @@ _BY_RATER = (*_COLUMNS, "who")
 
 
 def reduce_partitions(rows: CodedRows, *, assume_unique: bool, keep_raters: bool) -> Tally | None:
-    """Return the patterns of a Spark frame whose partitions hold whole units.
+    """Return the patterns of a Spark frame whose partitions have whole units.
 
-    None says that a pair of unit and rater occurs more than once.
+    Return None if a pair of unit and rater occurs more than once.
     """
     import narwhals as nw
 
@@ -365,17 +365,17 @@ def reduce_partitions(rows: CodedRows, *, assume_unique: bool, keep_raters: bool
 def reduced_batches(
     batches: Iterator[pa.RecordBatch], *, assume_unique: bool, keep_raters: bool = False
 ) -> Iterator[pa.RecordBatch]:
-    """Give the entries of the patterns of one partition; one entry -1 where a pair repeats.
+    """Yield the entries of the patterns of one partition, or one entry -1 for a repeated pair.
 
-    Raters that are kept are codes already.
+    Kept raters are already codes.
     """
     import pyarrow as pa
     from pyspark import TaskContext
 
-    held = [batch for batch in batches if batch.num_rows]
-    if not held:
+    filled = [batch for batch in batches if batch.num_rows]
+    if not filled:
         return
-    table = pa.Table.from_batches(held).to_pandas()
+    table = pa.Table.from_batches(filled).to_pandas()
     part = reduce_part(table, assume_unique=assume_unique, keep_raters=keep_raters)
     context = TaskContext.get()
     number = 0 if context is None else context.partitionId()

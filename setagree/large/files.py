@@ -1,4 +1,4 @@
-"""Files that need not fit in memory: their columns, copies in Parquet and repeated ratings."""
+"""Files larger than memory: their columns, copies in Parquet and repeated ratings."""
 
 from __future__ import annotations
 
@@ -70,16 +70,16 @@ _APART = ("text", "number")
 Cells: TypeAlias = "Mapping[str, Any]"
 
 _BLOCK_SIZE = 4
-"""Files that are copied at a time at most: each has some megabytes of its rows in memory."""
+"""Largest number of files that are copied at once; each has some megabytes in memory."""
 
 
 @dataclass
 class Copy:
-    """A file of text, copied as Parquet.
+    """A text file, copied as Parquet.
 
-    The copy holds ``unit``, ``rater`` and ``answer`` as text, answers of JSON as JSON, of the rows
-    that match `where`; `counts` says how many do. `names` are the columns of the file as memory
-    finds them, and `kinds` tells for each role whether its cells are text, numbers, or neither.
+    The copy has ``unit``, ``rater`` and ``answer`` as text (answers of JSON as JSON) of the rows
+    that match `where`, and `counts` are their numbers. `names` are the columns of the file as in
+    memory, and `kinds` are the kinds of cells of each role: text, number or other.
     """
 
     source: Source
@@ -90,7 +90,7 @@ class Copy:
     counts: Counts = NO_ROWS
 
     def matching(self, where: Where, cells: Sequence[Any]) -> npt.NDArray[np.bool_]:
-        """Return whether each row matches by its cells in the columns of `where`; count them."""
+        """Return whether each row matches by its cells in the columns of `where`, and count."""
         kept, counts = where.match(cells)
         self.counts += counts
         return kept
@@ -103,30 +103,30 @@ def copy_texts(
     folder: str,
     where: Where | None = None,
 ) -> list[Copy]:
-    """Copy the three columns of files, which are named by role, of the rows that match.
+    """Copy the columns of the three roles, for the rows that match.
 
-    Several files are copied at a time, by threads, as parts of the reading hold no lock of Python:
-    on two cores, two files took a quarter to a third less time than one after the other.
+    Several files are copied at once, by threads, because parts of the reading release the GIL: on
+    two cores, two files took a quarter to a third less time than in turn.
     """
     stopped = Event()
-    one = partial(_copy_text, kind=kind, columns=columns, stopped=stopped)
+    copy_file = partial(_copy_text, kind=kind, columns=columns, stopped=stopped)
     copies = [
         Copy(x, str(Path(folder, f"{n}.parquet")), where=where) for n, x in enumerate(sources)
     ]
     if len(copies) == 1:
-        return [one(copies[0])]
+        return [copy_file(copies[0])]
     with ThreadPoolExecutor(min(len(copies), _BLOCK_SIZE, os.cpu_count() or 1)) as pool:
-        tasks = [pool.submit(one, copy) for copy in copies]
+        tasks = [pool.submit(copy_file, copy) for copy in copies]
         try:
             return [task.result() for task in tasks]
-        except BaseException:  # also Ctrl-C, which only this thread hears
+        except BaseException:  # also Ctrl-C, which interrupts only this thread
             stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
 
 
 def _copy_text(copy: Copy, kind: TextKind, columns: Mapping[str, str], stopped: Event) -> Copy:
-    """Copy one file, unless another one has failed meanwhile."""
+    """Copy one file, unless the copy of another one has failed."""
     pieces = (_delimited if kind == "delimited" else _of_lines)(copy, columns)
     try:
         import pyarrow.parquet as pq
@@ -147,17 +147,16 @@ def _copy_text(copy: Copy, kind: TextKind, columns: Mapping[str, str], stopped: 
 
 
 def check_alike(copies: Sequence[Copy]) -> None:
-    """Raise `FileError` where files of one table differ as memory does not let them."""
+    """Raise `FileError` if files of one table differ in columns or in text and numbers."""
     first = copies[0]
     for copy in copies:
         check_columns(copy.source, copy.names, first.source, first.names)
     for role in first.kinds:
-        found = {kind: [c for c in copies if c.kinds[role] == {kind}] for kind in _APART}
-        text, numbers = (found[kind] for kind in _APART)
+        text, numbers = ([c for c in copies if c.kinds[role] == {kind}] for kind in _APART)
         if text and numbers:
             raise FileError(
                 f"the {role} is text in {text[0].source} and numbers in {numbers[0].source}, where "
-                "1 and '1' would be two things; write both in one way."
+                "1 and '1' would differ; write both in one way."
             )
 
 
@@ -173,7 +172,7 @@ def _write(writer: Any, cells: Cells, copy: Copy) -> None:
     try:
         table = pa.table(cells, schema=_schema())
     except UnicodeEncodeError:
-        for role in ("unit", "rater"):  # answers are copied as JSON, which spells it
+        for role in ("unit", "rater"):  # answers are JSON, which escapes lone surrogates
             for name in cells[role]:
                 check_text(name, f"{copy.source}: the {role}", FileError)
         raise
@@ -181,13 +180,13 @@ def _write(writer: Any, cells: Cells, copy: Copy) -> None:
         writer.write_table(table)
     except OSError as error:
         raise FileError(
-            f"the copy of {copy.source} cannot be written ({error}); name a folder with room as "
+            f"the copy of {copy.source} cannot be written ({error}); name a folder with space as "
             f"{option('temp_directory')}."
         ) from error
 
 
 def _delimited(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
-    """Yield the cells of the roles; find the columns."""
+    """Yield the cells of the roles, and set the columns of the copy."""
     blank: set[str] | None = None
     for piece in delimited_pieces(copy.source):
         copy.names = dict.fromkeys(piece.columns)
@@ -205,7 +204,7 @@ def _delimited(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
 
 
 def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
-    """Yield the cells of the roles, identifiers as text and answers as JSON; find the keys."""
+    """Yield the cells of the roles, identifiers as text and answers as JSON, and set the keys."""
     spell: dict[str, Callable[[Any, str], str]] = {"unit": _id, "rater": _id, "answer": _json}
     copy.kinds = {role: set() for role in columns}
     for rows in line_pieces(copy.source):
@@ -213,19 +212,19 @@ def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
         for role, name in columns.items():
             cells = {type(c) for row in rows if not is_nothing(c := row.get(name))}
             copy.kinds[role].update(map(_kind, cells))
-        some = rows
+        kept = rows
         if (where := copy.where) is not None:
-            asked = [[row.get(name) for row in rows] for name in where.columns]
-            some = list(compress(rows, copy.matching(where, asked)))
-        found = {role: [row.get(name) for row in some] for role, name in columns.items()}
+            tested = [[row.get(name) for row in rows] for name in where.columns]
+            kept = list(compress(rows, copy.matching(where, tested)))
+        cells_of = {role: [row.get(name) for row in kept] for role, name in columns.items()}
         yield {
             role: [None if is_nothing(c) else spell[role](c, role) for c in cells]
-            for role, cells in found.items()
+            for role, cells in cells_of.items()
         }
 
 
 def is_nothing(cell: object) -> bool:
-    """Return whether JSON has no value there: null, or NaN, which Python writes."""
+    """Return whether a JSON value is null or NaN, which Python writes."""
     return cell is None or (isinstance(cell, float) and is_missing(cell))
 
 
@@ -241,7 +240,7 @@ def _id(cell: Any, role: str) -> str:
     return spelled(cell)
 
 
-def _json(cell: Any, role: str) -> str:  # noqa: ARG001 - as identifiers are
+def _json(cell: Any, role: str) -> str:  # noqa: ARG001 - the signature of _id
     return str(cell) if isinstance(cell, Decimal) else _ENCODER.encode(cell)
 
 
@@ -252,20 +251,20 @@ _WILD = set("*?[]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
 _TEXT = {".csv", ".tsv", ".tab", ".txt"}
 _LINES = {".jsonl", ".ndjson"}
-# The types of Arrow that are types of Parquet, too; of others DuckDB sees what they are stored as.
+# Types of Arrow that Parquet has too; DuckDB reads others as their storage type.
 _READ = re.compile(
     r"u?int\d|float|double|bool|string|large_string|binary|large_binary|null|date|time|decimal"
     r"|list|large_list|fixed_size_list|struct|map|extension<arrow.(uuid|json)>"
 )
 _DIGITS = re.compile(r"decimal\d+\((\d+)")
-_MOST_DIGITS = 38
+_MAX_DIGITS = 38
 
 
 @dataclass(frozen=True)
 class Files:
     """Files with one table.
 
-    `names` are its columns, of JSON lines those that the first lines have; `types` are those of the
+    `names` are its columns; for JSON lines, those of the first lines. `types` are the types of the
     columns of each Parquet file.
     """
 
@@ -275,7 +274,7 @@ class Files:
     types: tuple[Mapping[str, str], ...] = ()
 
     def all_names(self) -> list[str]:
-        """Return the keys that objects in JSON lines have anywhere, or the columns."""
+        """Return all keys of objects in JSON lines, or the columns of other files."""
         if self.kind != "json lines":
             return self.names
         names: dict[str, None] = {}
@@ -287,7 +286,7 @@ class Files:
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Read the files, which is done several times; refuse those that change meanwhile."""
+        """Raise `FileError` if a file changes while it is read, which is done several times."""
         before = list(map(_stamp, self.sources))
         yield
         for source, stamp in zip(self.sources, before, strict=True):
@@ -295,19 +294,20 @@ class Files:
                 raise FileError(f"{source} changed while it was read, so there is no result.")
 
     def ready(self, folder: str, columns: Mapping[str, str], where: Where | None = None) -> Ready:
-        """Return what DuckDB reads of the columns by role: the files, or copies in a folder.
+        """Return the Parquet files that DuckDB reads: the files, or copies in a folder.
 
-        Copies are of the rows that match; of other files the column of the condition is read, too.
+        Copies have only the rows that match; for Parquet files the columns of the condition are
+        read, too.
 
         Raises
         ------
         FileError
-            Two files cannot be parts of one table; or one is no table.
+            Two files cannot be parts of one table, or a file is not a table.
         """
         if self.kind == "parquet":
             if where is not None:
-                found = where.columns_in(self.names)
-                columns = {**columns, **dict(zip(condition_columns(where), found, strict=True))}
+                tested = where.columns_in(self.names)
+                columns = {**columns, **dict(zip(condition_columns(where), tested, strict=True))}
             self._check_names(columns)
             self._check_types(columns)
             return Ready(_plain([str(source.path) for source in self.sources]), self.names, columns)
@@ -322,28 +322,29 @@ class Files:
         """Return the ordered categories of a column of Parquet files; () if it has none."""
         if self.kind != "parquet":
             return ()
-        return common_order(chain.from_iterable(_orders(one, column) for one in self.sources), ())
+        orders = (_orders(source, column) for source in self.sources)
+        return common_order(chain.from_iterable(orders), ())
 
     def _check_types(self, columns: Mapping[str, str]) -> None:
-        """Raise an error for columns of several types, which DuckDB would make one by rounding."""
+        """Raise an error for columns whose types DuckDB would unify or convert by rounding."""
         for column in columns.values():
-            for source, known in zip(self.sources, self.types, strict=True):
-                if known[column] != self.types[0][column]:
+            for source, types in zip(self.sources, self.types, strict=True):
+                if types[column] != self.types[0][column]:
                     raise FileError(
-                        f"{source} holds column {column!r} as {known[column]}, {self.sources[0]} "
+                        f"{source} holds column {column!r} as {types[column]}, {self.sources[0]} "
                         f"as {self.types[0][column]}; write one type in all, or {_in_memory()}."
                     )
-                # Of decimals with more digits than its own DuckDB makes floats.
-                digits = _DIGITS.match(known[column])
-                is_wide = digits is not None and int(digits[1]) > _MOST_DIGITS
-                if is_wide or not _READ.match(known[column]):
+                # DuckDB converts decimals with more digits than its own to floats.
+                digits = _DIGITS.match(types[column])
+                is_wide = digits is not None and int(digits[1]) > _MAX_DIGITS
+                if is_wide or not _READ.match(types[column]):
                     raise FileError(
-                        f"{source} holds column {column!r} as {known[column]}, which DuckDB reads "
+                        f"{source} holds column {column!r} as {types[column]}, which DuckDB reads "
                         f"otherwise; write text or numbers, or {_in_memory()}."
                     )
 
     def _check_names(self, columns: Mapping[str, str]) -> None:
-        """Raise an error for names that DuckDB, which ignores case, would confuse or reject."""
+        """Raise an error for names that DuckDB confuses, because it ignores case, or rejects."""
         for column in columns.values():
             alike = [name for name in self.names if name.lower() == column.lower()]
             if len(alike) > 1:
@@ -360,11 +361,11 @@ class Files:
 
 @dataclass(frozen=True)
 class Ready:
-    """Parquet files that DuckDB reads.
+    """Parquet files for DuckDB.
 
-    `names` are all columns of the table, as memory finds them; `columns` says what those of the
-    roles are called in the files. `in_json` says that the answers are JSON; `counts` how many rows
-    match a condition, where no others are in the files.
+    `names` are all columns of the table as in memory, and `columns` the names of the roles' columns
+    in the files. With `in_json`, answers are JSON. `counts` are the counts of a condition if the
+    files have only matching rows.
     """
 
     paths: list[str]
@@ -382,7 +383,7 @@ class Ready:
 
 
 def condition_columns(where: Where | None) -> list[str]:
-    """Return the names that the columns of a condition have next to those of the roles."""
+    """Return the names of the columns of a condition in a table of roles."""
     return [f"condition_{k}" for k in range(0 if where is None else len(where.columns))]
 
 
@@ -390,50 +391,50 @@ def condition_columns(where: Where | None) -> list[str]:
 def connect(
     memory_limit: str | None, temp_directory: str | os.PathLike[str] | None
 ) -> Iterator[tuple[Any, str]]:
-    """Open DuckDB within a memory limit; what does not fit goes to a folder of its own.
+    """Yield a connection to DuckDB with a memory limit, and its folder for temporary data.
 
-    The folder is made in `temp_directory`, or among the temporary files, and removed in the end,
-    also after Ctrl-C; a process that is killed leaves it behind.
+    The folder is created in `temp_directory`, or in the folder for temporary files, and removed at
+    the end, also after Ctrl-C, but not if the process is killed.
     """
     try:
         import duckdb
     except ImportError:
         raise missing_package("reducing large files", "duckdb", "files") from None
     limit = _limit(memory_limit)
-    home = _folder(temp_directory)
-    if set(home) & _WILD:
+    parent = _folder(temp_directory)
+    if set(parent) & _WILD:
         raise OptionError(
-            f"the folder {home!r} is a pattern to DuckDB; name another as "
+            f"the folder {parent!r} is a pattern to DuckDB; name another as "
             f"{option('temp_directory')}."
         )
-    with _own_folder(home) as folder:
+    with _new_folder(parent) as folder:
         config: dict[str, Any] = {"temp_directory": folder, "preserve_insertion_order": False}
         try:
             connection = duckdb.connect(config={**config, **limit})
         except duckdb.Error as error:
             raise _no_amount(memory_limit) from error
         with connection:
-            # Where DuckDB takes the session for interactive, it would draw on the standard output.
-            quiet = "SET enable_progress_bar = false"
-            # Rows in memory before they go to one of several files: more are not written faster.
-            some = "SET partitioned_write_flush_threshold = 100000"
-            run_query(lambda: connection.execute(f"{quiet}; {some}"), connection)
+            # In interactive sessions DuckDB writes a progress bar to the standard output.
+            no_bar = "SET enable_progress_bar = false"
+            # Rows that are kept in memory per file; more rows are not written faster.
+            flush = "SET partitioned_write_flush_threshold = 100000"
+            run_query(lambda: connection.execute(f"{no_bar}; {flush}"), connection)
             yield connection, folder
 
 
-def _own_folder(home: str) -> tempfile.TemporaryDirectory[str]:
-    """Make a folder in another, which is removed in the end."""
+def _new_folder(parent: str) -> tempfile.TemporaryDirectory[str]:
+    """Create a temporary folder in another folder."""
     try:
-        return tempfile.TemporaryDirectory(prefix="setagree-", dir=home)
+        return tempfile.TemporaryDirectory(prefix="setagree-", dir=parent)
     except OSError as error:
         raise OptionError(
-            f"no folder can be made in {home!r} ({error.strerror}); name another as "
+            f"no folder can be made in {parent!r} ({error.strerror}); name another as "
             f"{option('temp_directory')}."
         ) from error
 
 
 def _limit(memory_limit: object) -> dict[str, Any]:
-    """Return the limit as DuckDB takes it."""
+    """Return the setting of DuckDB for the memory limit."""
     if memory_limit is None:
         return {}
     if not (isinstance(memory_limit, str) and _AMOUNT.fullmatch(memory_limit.strip())):
@@ -448,14 +449,14 @@ def _no_amount(memory_limit: object) -> OptionError:
 
 
 def _folder(temp_directory: object) -> str:
-    """Return the folder that `temp_directory` names, or that of the system."""
+    """Return the folder `temp_directory`, or the folder for temporary files of the system."""
     if temp_directory is None:
         return tempfile.gettempdir()
     if not isinstance(temp_directory, str | os.PathLike) or not os.fspath(temp_directory):
         raise OptionError(
             f"{option('temp_directory', temp_directory)} is not a folder; name one or omit it."
         )
-    # Path.expanduser raises for unknown users
+    # Path.expanduser raises an error for unknown users
     folder = os.path.expanduser(os.fspath(temp_directory))  # noqa: PTH111
     if not Path(folder).is_dir():
         raise OptionError(f"{option('temp_directory', temp_directory)} is not a folder.")
@@ -463,7 +464,7 @@ def _folder(temp_directory: object) -> str:
 
 
 def find_files(path: Paths, *, encoding: str) -> Files | None:
-    """Return the files that are read piece by piece, or None if they are of another kind."""
+    """Return files that can be read in pieces, or None for other kinds of files."""
     with find_sources(path, encoding) as sources:
         kinds = {_file_kind(source) for source in sources}
         kind = kinds.pop() if len(kinds) == 1 else None
@@ -472,20 +473,20 @@ def find_files(path: Paths, *, encoding: str) -> Files | None:
         heads = [_head(source, kind) for source in sources]
         types = tuple(_types(source) for source in sources) if kind == "parquet" else ()
     if kind != "json lines":
-        # Columns without a name may be blank and be none.
-        named = [{n for k, n in enumerate(head, 1) if n != f"column {k}"} for head in heads]
-        for source, names in zip(sources, named, strict=True):
-            check_columns(source, names, sources[0], named[0])
+        # Columns without a name are not compared, because blank ones are dropped.
+        names = [{n for k, n in enumerate(head, 1) if n != f"column {k}"} for head in heads]
+        for source, own_names in zip(sources, names, strict=True):
+            check_columns(source, own_names, sources[0], names[0])
     return Files(sources, kind, list(dict.fromkeys(chain.from_iterable(heads))), types)
 
 
 def _stamp(source: Source) -> tuple[int, ...]:
-    """Return what tells one state of a file from another; nothing where it is gone."""
+    """Return inode, size and time of change of a file, or () if it is absent."""
     try:
-        found = source.path.stat()
+        status = source.path.stat()
     except OSError:
         return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _file_kind(source: Source) -> FileKind | None:
@@ -502,7 +503,7 @@ def _file_kind(source: Source) -> FileKind | None:
 
 
 def _head(source: Source, kind: FileKind) -> list[str]:
-    """Return the names of the columns; of JSON lines those of the first."""
+    """Return the names of the columns; for JSON lines, those of the first lines."""
     if kind == "parquet":
         return list(_types(source))
     with readable(source):
@@ -512,7 +513,7 @@ def _head(source: Source, kind: FileKind) -> list[str]:
 
 
 def _types(source: Source) -> dict[str, str]:
-    """Return the type of each column; text is text however it is stored."""
+    """Return the type of each column, with one name for all storage types of text."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -524,12 +525,12 @@ def _types(source: Source) -> dict[str, str]:
         raise FileError(f"{source} is a damaged Parquet file: {error}.") from error
     plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema]
     texts = {"large_string": "string", "string_view": "string"}
-    spelled = [texts.get(str(one), str(one)) for one in plain]
-    return dict(zip(schema.names, spelled, strict=True))
+    names = [texts.get(str(kind), str(kind)) for kind in plain]
+    return dict(zip(schema.names, names, strict=True))
 
 
 def _orders(source: Source, column: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the ordered categories of a column, as each row group has them."""
+    """Yield the ordered categories of a column in each row group."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(source.path) as file:
@@ -540,11 +541,11 @@ def _orders(source: Source, column: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _plain(paths: Sequence[str]) -> list[str]:
-    """Return whole paths; refuse those that DuckDB would take as patterns."""
-    whole = [os.path.abspath(path) for path in paths]  # noqa: PTH100 - resolves no links
-    if wild := [path for path in whole if set(path) & _WILD]:
+    """Return absolute paths; raise `FileError` for names that are patterns to DuckDB."""
+    absolute = [os.path.abspath(path) for path in paths]  # noqa: PTH100 - resolves no links
+    if wild := [path for path in absolute if set(path) & _WILD]:
         raise FileError(f"{wild[0]!r} is the name of a file, but a pattern to DuckDB; rename it.")
-    return whole
+    return absolute
 
 
 def _name(text: str) -> str:
@@ -553,8 +554,8 @@ def _name(text: str) -> str:
 
 
 def _in_memory() -> str:
-    """Return the way out that every file has."""
-    return f"drop {option('memory_limit')} and the like to read it into memory"
+    """Return the remedy that applies to every file."""
+    return f"omit {option('memory_limit')} and similar options to read it into memory"
 
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -565,14 +566,14 @@ _FILE = "\0file"
 def naming_places(
     error: RepeatsError, path: Paths, frame: pd.DataFrame, how: Reading
 ) -> RepeatsError:
-    """Return the error with the files, or the rows of one long file, that the first pair stands in.
+    """Return the error with the files, or the rows of one long file, of the first pair.
 
-    A column that is called like one that counts the attempts is named with a condition.
+    If a column has a usual name of a count of attempts, a condition on it is suggested.
     """
     if error.pair is None:
         return error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SetagreeWarning)  # all said before
+        warnings.simplefilter("ignore", SetagreeWarning)  # the first reading raised all warnings
         if not _is_one(path):
             return with_files(error, _files_of(path, error.pair, how))
         if how.wide or how.raters_in_rows or how.condition is not None:
@@ -582,19 +583,19 @@ def naming_places(
         return error
     rows = [f"row {row + 1:,}" for row in np.flatnonzero(here).tolist()]
     where = " and ".join(rows) if len(rows) < 3 else f"{', '.join(rows[:3])} and more"
-    said = f"{error} The first pair stands in {where}, counted from 1 below any header."
-    if again := next((name for name in frame if tidied(str(name)).lower() in _AGAIN), None):
-        only = Where.equality(str(again), frame[again][here].iloc[0])
-        said += f" If column {again!r} tells them apart, keep one of them: {option('where', only)}."
-    return RepeatsError(said, error.pair)
+    message = f"{error} The first pair is in {where}, counted from 1 below any header."
+    if attempt := next((name for name in frame if tidied(str(name)).lower() in _ATTEMPTS), None):
+        only = option("where", Where.equality(str(attempt), frame[attempt][here].iloc[0]))
+        message += f" If column {attempt!r} distinguishes them, keep one of them: {only}."
+    return RepeatsError(message, error.pair)
 
 
-_AGAIN = {"repeat", "attempt", "version", "revision", "iteration", "try", "pass", "round"}
-"""What a column is called that tells the repeats of an annotation apart."""
+_ATTEMPTS = {"repeat", "attempt", "version", "revision", "iteration", "try", "pass", "round"}
+"""Usual names of a column that distinguishes repeated annotations."""
 
 
 def naming_source(error: DataError, path: Paths, columns: Sequence[Any], how: Reading) -> DataError:
-    """Return the error with the way out where several files lack a column of raters alone."""
+    """Return the error with a remedy if several files lack only a column of raters."""
     if how.filename_column is not None or how.wide or how.raters_in_rows or _is_one(path):
         return error
     try:
@@ -613,10 +614,9 @@ def _is_one(path: Paths) -> bool:
 
 
 def with_files(error: RepeatsError, files: Sequence[str]) -> RepeatsError:
-    """Return the error with the files that the first pair stands in, if they were found."""
+    """Return the error with the files of the first pair, if there are any."""
     where = " and ".join(map(repr, files)) if len(files) < 3 else listing(files)
-    said = f"{error} The first pair stands in {where}."
-    return RepeatsError(said, error.pair) if files else error
+    return RepeatsError(f"{error} The first pair is in {where}.", error.pair) if files else error
 
 
 @contextmanager
@@ -626,9 +626,9 @@ def naming_parts(
     files: Sequence[str],
     reading: Reading,
 ) -> Iterator[None]:
-    """Name, in an error about repeats, the files whose rows are the parts, if there are several.
+    """Add the files of the first pair to an error about repeats, if there are several files.
 
-    An engine is asked for that again, as rows do not say which file they are from.
+    The engine searches each part again, because rows do not have the name of their file.
     """
     try:
         yield
@@ -636,18 +636,18 @@ def naming_parts(
         if len(files) < 2:
             raise
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SetagreeWarning)  # all said before
+            warnings.simplefilter("ignore", SetagreeWarning)  # the first pass raised all warnings
             coded, cells, tidy = steps.code_answers(whole, reading)
         rows, *alone = (steps.code_rows(part, cells, coded, tidy) for part in [whole, *parts()])
         names = file_names([*map(Path, files)])
-        found = [names[place] for place in steps.places_of_repeat(rows, alone)]
-        raise with_files(error, found) from None
+        places = [names[place] for place in steps.places_of_repeat(rows, alone)]
+        raise with_files(error, places) from None
 
 
 def _files_of(path: Paths, pair: tuple[Any, Any], how: Reading) -> list[str]:
-    """Return the files with an answer of a rater to a unit, as far as they tell.
+    """Return the files with an answer of a rater to a unit, or [] if they cannot be determined.
 
-    They are read again: rows do not say which file they are from, and there is no result anyway.
+    The files are read again, because rows do not have the name of their file.
     """
     if how.raters_in_rows:
         return []
@@ -670,17 +670,17 @@ def _files_of(path: Paths, pair: tuple[Any, Any], how: Reading) -> list[str]:
 
 
 def _long_rows(table: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> Flags | None:
-    """Return which rows are of a unit and a rater, or None if the table is not long."""
+    """Return whether each row is of a unit and a rater, or None if the table is not long."""
     try:
-        named = with_columns(replace(how, wide=False, raters=None), table.columns)
+        reading = with_columns(replace(how, wide=False, raters=None), table.columns)
     except DataError:
         return None
-    units, raters = (table[name].map(tidied) for name in (named.unit, named.rater))
+    units, raters = (table[name].map(tidied) for name in (reading.unit, reading.rater))
     return np.asarray((units == pair[0]) & (raters == pair[1]))
 
 
 def _wide_rows(table: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> Flags:
-    """Return which rows are of a unit, and have an answer in the column of a rater."""
+    """Return whether each row is of a unit and has an answer in the column of a rater."""
     name = how.unit or guess_wide_unit(table)
     here = np.zeros(len(table), dtype=bool) if name is None else table[name].map(tidied) == pair[0]
     for column in (column for column in table if tidied(column) == pair[1]):

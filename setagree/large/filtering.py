@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 CELL, VERDICT = "setagree_cell", "setagree_verdict"
-# Types of DuckDB that narwhals has no name for, and that DuckDB writes as text in full.
-_NAMELESS = {"UUID", "TIMESTAMPTZ_NS", "TIME_NS"}
+# Types of DuckDB that narwhals does not have, and that DuckDB converts to text without loss.
+_EXTRA_TYPES = {"UUID", "TIMESTAMPTZ_NS", "TIME_NS"}
 _BYTES = 300
 _BITS = {"Int8": 8, "Int16": 16, "Int32": 32, "Int64": 64}
 
 
 @dataclass(frozen=True)
 class Matching:
-    """How the rows that match are found in any part of a lazy table.
+    """Condition on a lazy table with the verdicts of its distinct cells.
 
     Attributes
     ----------
@@ -64,14 +64,14 @@ class Matching:
     counts: Counts = NO_ROWS
 
     def kept(self, frame: nw.LazyFrame[Any], engine: Engine) -> nw.LazyFrame[Any]:
-        """Return the rows of a table, or of a part of one, that match."""
+        """Return the matching rows of a table or of a part of it."""
         import narwhals as nw
 
         names = frame.collect_schema()
-        return self.judged(frame, engine).filter(nw.col(VERDICT) == YES).select(*names)
+        return self.with_verdicts(frame, engine).filter(nw.col(VERDICT) == YES).select(*names)
 
-    def judged(self, frame: nw.LazyFrame[Any], engine: Engine) -> nw.LazyFrame[Any]:
-        """Return a table with the verdict of each condition, and of the whole, on each row."""
+    def with_verdicts(self, frame: nw.LazyFrame[Any], engine: Engine) -> nw.LazyFrame[Any]:
+        """Return the table with the verdicts of each condition and of their combination."""
         import narwhals as nw
 
         names = frame.collect_schema()
@@ -80,31 +80,31 @@ class Matching:
         ):
             verdict, cells = f"{VERDICT}_{k}", self.cells[k]
             if cells is None:
-                each = _verdict(condition, column, names[column])
-                frame = frame.with_columns(each.alias(verdict))
+                expression = _verdict(condition, column, names[column])
+                frame = frame.with_columns(expression.alias(verdict))
                 continue
             cell = f"{CELL}_{k}"
             frame = frame.with_columns(_cell(column, names[column], cell))
             uploaded = nw.from_native(engine.upload(frame.to_native(), cells))
-            # Cells that are null have no partner.
-            known = nw.when(~nw.col(verdict).is_null()).then(nw.col(verdict)).otherwise(NULL)
-            frame = frame.join(uploaded, on=cell, how="left").with_columns(known.alias(verdict))
-        whole = self.where.combined(
+            # Null cells have no match in the join.
+            filled = nw.when(~nw.col(verdict).is_null()).then(nw.col(verdict)).otherwise(NULL)
+            frame = frame.join(uploaded, on=cell, how="left").with_columns(filled.alias(verdict))
+        combined = self.where.combined(
             [nw.col(f"{VERDICT}_{k}") for k in range(len(self.columns))],
             least=nw.min_horizontal,
             most=nw.max_horizontal,
             minus=lambda verdict: 0 - verdict,
         )
-        return frame.with_columns(whole.alias(VERDICT))
+        return frame.with_columns(combined.alias(VERDICT))
 
 
 def find_matching(
     frame: nw.LazyFrame[Any], engine: Engine, where: Where, columns: Sequence[str]
 ) -> Matching:
-    """Return how the rows of a lazy table that match a condition are found.
+    """Return a condition with the verdicts for a lazy table.
 
-    Numbers are compared in the engine. No two engines compare or convert other types alike, so each
-    distinct cell of these is read once, by the rule of tables in memory.
+    Numbers are compared in the engine. Engines compare and convert other types differently, so each
+    of their distinct cells is compared once, by the rules of tables in memory.
 
     Parameters
     ----------
@@ -118,44 +118,44 @@ def find_matching(
     Raises
     ------
     DataError
-        A column holds lists or objects, or no row matches.
+        A column has lists or objects, or no row matches.
     CostError
-        It has too many distinct cells.
+        A column has too many distinct cells.
     """
     import narwhals as nw
 
     named = dict(zip(where.columns, columns, strict=True))
     cells = tuple(
-        _judged_cells(frame, engine, where, k, named[each.column])
-        for k, each in enumerate(where.conditions)
+        _cell_verdicts(frame, engine, where, k, named[condition.column])
+        for k, condition in enumerate(where.conditions)
     )
-    found = Matching(where, tuple(named[each.column] for each in where.conditions), cells)
+    matching = Matching(where, tuple(named[c.column] for c in where.conditions), cells)
     verdicts = {"kept": (VERDICT, YES), "null": (VERDICT, NULL)}
     verdicts |= {f"alone_{k}": (f"{VERDICT}_{k}", YES) for k in range(len(cells))}
     sums = [
         nw.when(nw.col(column) == verdict).then(1).otherwise(0).sum().alias(name)
         for name, (column, verdict) in verdicts.items()
     ]
-    totals = fetch(found.judged(frame, engine).select(nw.len().alias("n"), *sums), engine)
-    n, *each = (int(totals[name][0] or 0) for name in ("n", *verdicts))
-    counts = Counts(n, each[0], each[1], tuple(each[2:]))
+    totals = fetch(matching.with_verdicts(frame, engine).select(nw.len().alias("n"), *sums), engine)
+    n, n_kept, n_null, *n_alone = (int(totals[name][0] or 0) for name in ("n", *verdicts))
+    counts = Counts(n, n_kept, n_null, tuple(n_alone))
     if n and not counts.n_kept and len(columns) == 1:
-        counts = replace(counts, examples=_held(frame, engine, columns[0], cells[0]))
+        counts = replace(counts, examples=_examples(frame, engine, columns[0], cells[0]))
     counts.check(where)
-    return replace(found, counts=counts)
+    return replace(matching, counts=counts)
 
 
-def _judged_cells(
+def _cell_verdicts(
     frame: nw.LazyFrame[Any], engine: Engine, where: Where, k: int, column: str
 ) -> Any:
     """Return the distinct cells of a column with their verdicts by condition k.
 
-    None if they are numbers, which the engine compares.
+    Return None for numbers, which the engine compares.
     """
     import narwhals as nw
 
     dtype = frame.collect_schema()[column]
-    if not _is_comparable(dtype) and not _is_nameless(frame, engine, column):
+    if not _is_comparable(dtype) and not _is_extra_type(frame, engine, column):
         raise DataError(
             f"{option('where', where.text)}: column {where.conditions[k].column!r} holds {dtype}; "
             "only text, numbers, flags and dates are compared."
@@ -171,22 +171,22 @@ def _judged_cells(
         n_bytes=_BYTES * n_distinct,
         instead="Filter the table in its own engine, or by a column of fewer distinct cells.",
     )
-    found = fetch(distinct.unique(), engine)
-    # as_pandas keeps nanoseconds, as tables in memory do
-    verdicts = where.conditions[k].verdicts(as_pandas(found, [cell])[cell])
+    table = fetch(distinct.unique(), engine)
+    # as_pandas keeps nanoseconds, as for tables in memory
+    verdicts = where.conditions[k].verdicts(as_pandas(table, [cell])[cell])
     series = nw.new_series(
-        f"{VERDICT}_{k}", verdicts.astype(np.int64), nw.Int64, backend=found.implementation
+        f"{VERDICT}_{k}", verdicts.astype(np.int64), nw.Int64, backend=table.implementation
     )
-    return found.with_columns(series).to_native()
+    return table.with_columns(series).to_native()
 
 
-def _held(frame: nw.LazyFrame[Any], engine: Engine, column: str, cells: Any) -> Any:
+def _examples(frame: nw.LazyFrame[Any], engine: Engine, column: str, cells: Any) -> Any:
     """Return some cells of a column, for the error that no row matches."""
     import narwhals as nw
 
     if cells is not None:
-        found = nw.from_native(cells)
-        return example_cells(as_pandas(found, [found.columns[0]])[found.columns[0]])
+        table = nw.from_native(cells)
+        return example_cells(as_pandas(table, [table.columns[0]])[table.columns[0]])
     some = frame.select(column).filter(~nw.col(column).is_null())
     return example_cells(fetch(some.head(1000), engine)[column].to_list())
 
@@ -194,14 +194,14 @@ def _held(frame: nw.LazyFrame[Any], engine: Engine, column: str, cells: Any) -> 
 def kept_lazy(
     frame: nw.LazyFrame[Any], engine: Engine, where: Where, columns: Sequence[str]
 ) -> nw.LazyFrame[Any]:
-    """Return the rows of a lazy table that match; warn how many do not."""
+    """Return the matching rows of a lazy table, and warn of the number of other rows."""
     matching = find_matching(frame, engine, where, columns)
     matching.counts.warn_dropped(where)
     return matching.kept(frame, engine)
 
 
 def kept_where(frame: Any, where: Where) -> Any:
-    """Return the rows of a table in memory or a lazy one that match; warn how many do not."""
+    """Return the matching rows of a table in memory or a lazy one, and warn of the others."""
     if (engine := find_engine(frame)) is None:
         return kept_rows(frame, where)
     return kept_lazy(frame, engine, where, where.columns_in(column_names(frame)))
@@ -210,36 +210,36 @@ def kept_where(frame: Any, where: Where) -> Any:
 def kept_part(
     part: pd.DataFrame, where: Where, columns: Sequence[Any], roles: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, Counts]:
-    """Return the columns of the roles of the rows that match, and the counts."""
+    """Return the columns of the roles for the matching rows, and the counts."""
     kept, counts = where.match([part[column] for column in columns])
     picked = part.loc[kept, list(roles.values())]
     return picked.rename(columns={n: role for role, n in roles.items()}), counts
 
 
 def _cell(column: str, dtype: Any, name: str) -> nw.Expr:
-    """Return the column to join on. Types that engines do not hand over unchanged become text."""
+    """Return the column to join on, as text for types that engines do not return unchanged."""
     import narwhals as nw
 
     as_text = dtype.is_integer() or any(
-        dtype == one for one in (nw.Categorical, nw.Enum, nw.Unknown)
+        dtype == kind for kind in (nw.Categorical, nw.Enum, nw.Unknown)
     )
     cell = nw.col(column).cast(nw.String) if as_text else nw.col(column)
     return cell.alias(name)
 
 
-def _is_nameless(frame: nw.LazyFrame[Any], engine: Engine, column: str) -> bool:
-    """Return whether only narwhals, and not DuckDB, has no name for the type of a column."""
+def _is_extra_type(frame: nw.LazyFrame[Any], engine: Engine, column: str) -> bool:
+    """Return whether DuckDB has the type of a column and narwhals does not."""
     if engine.name != "DuckDB":
         return False
     native = frame.to_native()
-    return str(native.types[native.columns.index(column)]) in _NAMELESS
+    return str(native.types[native.columns.index(column)]) in _EXTRA_TYPES
 
 
 def _is_comparable(dtype: Any) -> bool:
     import narwhals as nw
 
     others = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Date, nw.Time, nw.Datetime)
-    return dtype.is_numeric() or any(dtype == one for one in others)
+    return dtype.is_numeric() or any(dtype == kind for kind in others)
 
 
 def _verdict(condition: Condition, column: str, dtype: Any) -> nw.Expr:
@@ -252,42 +252,42 @@ def _verdict(condition: Condition, column: str, dtype: Any) -> nw.Expr:
         null = null | cell.is_nan()
         cell = cell.cast(nw.Float64)
     matches = reduce(or_, [_test(cell, condition.operator, key, dtype) for key in condition.keys])
-    judged = nw.when(matches).then(nw.lit(YES)).otherwise(nw.lit(NO))
-    return nw.when(null).then(nw.lit(NULL)).otherwise(judged)
+    verdict = nw.when(matches).then(nw.lit(YES)).otherwise(nw.lit(NO))
+    return nw.when(null).then(nw.lit(NULL)).otherwise(verdict)
 
 
 def _test(cell: nw.Expr, sign: str, key: Key, dtype: Any) -> nw.Expr:
-    """Return the test against one value, of which the column's own type may have none."""
+    """Return the test against one value, which the type of the column may not represent."""
     import narwhals as nw
 
     if isinstance(key, str):
         return nw.lit(sign == "!=")
     below, above = _neighbours(key, dtype)
     if sign in {"==", "!=", "in"}:
-        known = below is not None and below == above
-        same = cell == below if known else nw.lit(False)  # noqa: FBT003 - narwhals has it so
-        return ~same if sign == "!=" else same
-    # x < key says that x is less than the least number that is no less than key, and so on.
+        is_represented = below is not None and below == above
+        is_equal = cell == below if is_represented else nw.lit(False)  # noqa: FBT003 - narwhals
+        return ~is_equal if sign == "!=" else is_equal
+    # x < key if and only if x < above, because no number of the type is between; likewise others.
     bound = above if sign in {"<", ">="} else below
-    if bound is None:  # it is beyond all numbers of the type
+    if bound is None:  # the key is beyond all numbers of the type
         return nw.lit((sign in {"<", "<="}) == (below is not None))
     tests = {"<": cell < bound, "<=": cell <= bound, ">": cell > bound, ">=": cell >= bound}
     return tests[sign]
 
 
 def _neighbours(key: Fraction | float, dtype: Any) -> tuple[float | None, float | None]:
-    """Return the nearest numbers of a type on both sides of a key, or None if there is none."""
+    """Return the largest number <= key and the smallest >= key of a type, or None without one."""
     if dtype.is_float():
         return _float_neighbours(key)
     name = str(dtype)
     bits = _BITS[name.removeprefix("U")]
-    least, most = (
+    low, high = (
         (0, 2**bits - 1) if name.startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     )
-    if key > most:
-        return most, None
-    if key < least:
-        return None, least
+    if key > high:
+        return high, None
+    if key < low:
+        return None, low
     return math.floor(key), math.ceil(key)
 
 
@@ -298,6 +298,6 @@ def _float_neighbours(key: Fraction | float) -> tuple[float, float]:
         near = float(key)
     except OverflowError:
         near = math.inf if key > 0 else -math.inf
-    own = near if math.isinf(near) else exact(near if not near.is_integer() else int(near))
-    below = near if own <= key else math.nextafter(near, -math.inf)
-    return below, near if own >= key else math.nextafter(near, math.inf)
+    value = near if math.isinf(near) else exact(near if not near.is_integer() else int(near))
+    below = near if value <= key else math.nextafter(near, -math.inf)
+    return below, near if value >= key else math.nextafter(near, math.inf)

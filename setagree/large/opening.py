@@ -1,4 +1,4 @@
-"""The one way from what a person has to a study, or to a tally where it need not fit in memory."""
+"""Opening of data of any kind as a study, or as a tally if they need not fit in memory."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ Study: TypeAlias = Annotations | Tally
 RaterAnswers: TypeAlias = (
     "Sequence[Any] | Mapping[Any, Any] | npt.NDArray[Any] | pd.Series[Any] | pd.DataFrame"
 )
-"""The answers of one rater, one per unit or a dict of unit to answer; or flags per unit."""
+"""Answers of one rater, one per unit or a dict of unit to answer; or flags per unit."""
 
 Answers: TypeAlias = "Mapping[Any, Any] | Sequence[Any] | npt.NDArray[Any]"
 Data: TypeAlias = "Study | Frame | Paths | Answers | Source"
@@ -81,11 +81,11 @@ _READ = Plan()
 _OF_CELLS = (
     "kind wide raters_in_rows blank label_sep case codebook empty na_values duplicates model"
 )
-"""Options that apply to answers without a table."""
+"""Options that apply to answers as Python objects."""
 
 
 class ModelReadingOptions(TypedDict, total=False):
-    """Options of `Reading` that every function of a study takes; `reading` has the others."""
+    """Options of `Reading` of every function of a study; `reading` has the others."""
 
     unit: str | None
     rater: str | None
@@ -101,7 +101,7 @@ class ModelReadingOptions(TypedDict, total=False):
 
 
 class ReadingOptions(ModelReadingOptions, total=False):
-    """The same with models that are set apart."""
+    """Options of `Reading` of every function of a study, with models that are set apart."""
 
     model: str | list[str] | None
 
@@ -114,14 +114,14 @@ class SeveralRaters(tuple[Any, ...]):
 
 @dataclass(frozen=True)
 class Source:
-    """Data with the options for reading them, as they were passed to a function."""
+    """Data with the options for reading them that were passed to a function."""
 
     data: Any
     reading: Reading
 
 
 def takes_data(function: F, *, takes_sizes: bool = False) -> F:
-    """Return a public function whose first parameter is anything that `open_study` reads.
+    """Make a function public whose first parameter is anything that `open_study` reads.
 
     The options of `ReadingOptions` are added by name. If the function has one positional parameter,
     the answers of further raters are added by position. Both reach the function in a `Source`.
@@ -137,48 +137,49 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
     """
     signature = inspect.signature(function)
     variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    own = [x for x in signature.parameters.values() if x.kind not in variadic]
-    positional = [x for x in own if x.kind is not x.KEYWORD_ONLY]
+    parameters = [x for x in signature.parameters.values() if x.kind not in variadic]
+    positional = [x for x in parameters if x.kind is not x.KEYWORD_ONLY]
     first, takes_more = positional[0], len(positional) == 1
-    names = [name for name in ReadingOptions.__annotations__ if name not in {x.name for x in own}]
+    own_names = {x.name for x in parameters}
+    names = [name for name in ReadingOptions.__annotations__ if name not in own_names]
 
     @wraps(function)
     def opened(*args: Any, **kwargs: Any) -> Any:
-        given = {name: value for name in names if (value := kwargs.pop(name, None)) is not None}
+        passed = {name: value for name in names if (value := kwargs.pop(name, None)) is not None}
         if first.name in kwargs and not args:
             args = (kwargs.pop(first.name),)
         of_study = ["model"] if args and isinstance(args[0], Annotations) else []
         built = bool(args) and type(args[0]).__module__.startswith("setagree.")
-        if built and (useless := [option(name) for name in given if name not in of_study]):
-            raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
+        if built and (useless := [option(name) for name in passed if name not in of_study]):
+            raise OptionError(f"the study is already built; omit {', '.join(useless)}.")
         if len(args) > 1 and takes_more:
             args = (SeveralRaters(args),)
-        if given and args:
-            reading = replace(as_reading(given.pop("reading", None)), **given)
+        if passed and args:
+            reading = replace(as_reading(passed.pop("reading", None)), **passed)
             args = (Source(args[0], reading), *args[1:])
         return function(*args, **kwargs)
 
     more = [Parameter("more", Parameter.VAR_POSITIONAL, annotation=RaterAnswers)] * takes_more
     options = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
-    listed = [*positional, *more, *own[len(positional) :], *options]
+    listed = [*positional, *more, *parameters[len(positional) :], *options]
     opened.__signature__ = signature.replace(parameters=listed)  # type: ignore[attr-defined]
     return cast("F", public(opened, takes_sizes=takes_sizes))
 
 
 def with_reading(source: Any, reading: Reading | None = None) -> tuple[Any, Reading]:
-    """Return data and how they are read: as they were passed, and as the function needs it."""
+    """Return data and their reading, with the options of a `Source` and those in `reading`."""
     how = as_reading(reading)
     several = isinstance(source, SeveralRaters)
     if isinstance(source, Mapping | list | tuple) and not several and is_record_table(source):
         source = pd.DataFrame(source)
     if not isinstance(source, Source):
         return source, how
-    needed = {x.name: value for x in fields(how) if (value := getattr(how, x.name)) != x.default}
-    return with_reading(source.data, replace(source.reading, **needed))
+    changed = {x.name: value for x in fields(how) if (value := getattr(how, x.name)) != x.default}
+    return with_reading(source.data, replace(source.reading, **changed))
 
 
 LARGE = 2**32
-"""Files that would need more bytes of memory than this together are reduced in DuckDB."""
+"""Memory in bytes beyond which files are reduced in DuckDB."""
 
 _SHOWN = 8
 
@@ -232,8 +233,8 @@ def read(
     path : path, several paths, or frame
         The export (some tools write a folder, with a file for each rater or unit), or a table: a
         file, a pattern such as ``"round-*.csv"``, or a list of both, joined in its order. Files
-        that are read together have one format. A table may be a frame, too, and answers may be
-        Python objects, as `agreement` takes them.
+        that are read together have one format. A table may also be a frame, and answers may be
+        Python objects, as in `agreement`.
     unit, rater, labels, value : str, optional
         The columns of a table; `labels` may be a list of columns of flags. Default: those with a
         usual name, such as ``doc``, ``annotator`` and ``tags``.
@@ -242,11 +243,11 @@ def read(
     model, unit_columns, rater_columns, status, queued, degree, cluster, sampling_weight, strata
         Raters that are models, and further columns of a table.
     sheet, header_row, sql, encoding, spans, tokens, tool, question, roster, predictions
-        What is read of a workbook, a database, a file of text, a file of spans and an export.
+        Options of workbooks, databases, text files, files of spans and exports.
     label_sep, blank, case, codebook, empty, na_values, duplicates, order_by
-        How cells and repeated ratings are read. The default of `blank` for an export depends
-        on its format. An error is raised if the format does not distinguish "no label applies"
-        from "no answer".
+        Options for cells and repeated ratings. The default of `blank` for an export depends on its
+        format. An error is raised if the format does not distinguish "no label applies" from
+        "no answer".
 
     Returns
     -------
@@ -328,26 +329,26 @@ def open_study(
     *,
     note: Note | None = None,
 ) -> Study:
-    """Return the study of what a person has: a study, a table, the path or pattern of files.
+    """Return the study of a study, a table, Python objects, or the path or pattern of files.
 
     Parameters
     ----------
-    source : Annotations, Tally, frame, or path
-        A study is returned as it is. Lazy tables and very large files become a tally.
+    source : Annotations, Tally, frame, Python objects, or path
+        A study is returned unchanged. Lazy tables and very large files become a tally.
     reading : Reading, optional
-        How it is read. Default: with the usual names of columns, and as `Annotations.from_long`
-        reads cells.
+        Options for reading. Default: the usual names of columns, and cells as in
+        `Annotations.from_long`.
     plan : Plan, optional
-        How it is reduced where it need not fit in memory; asks for that.
+        Options for the reduction of data that need not fit in memory; passing some requests it.
     note : callable, optional
-        Takes sentences about what was found: which columns were guessed, which format was seen.
+        Receives sentences about the guessed columns and the detected format.
 
     Raises
     ------
     DataError
-        It is none of these, or its columns are not found.
+        The source has another type, or its columns are not found.
     OptionError
-        Options of tables for a study that is already built, or repeats in what is reduced.
+        Options of tables are passed with a study, or options of memory with a reduction.
 
     Examples
     --------
@@ -361,7 +362,7 @@ def open_study(
     plan, say = plan or _READ, note or no_note
     if isinstance(source, Annotations | Tally):
         if useless := [*replace(how, model=None).passed, *plan.passed]:
-            raise OptionError(f"the study is already built; drop {', '.join(useless)}.")
+            raise OptionError(f"the study is already built; omit {', '.join(useless)}.")
         study: Study = source
     else:
         with _within_memory(source):
@@ -369,7 +370,7 @@ def open_study(
     if how.model is None:
         return study
     if isinstance(study, Tally):
-        raise DataError(f"{option('model')} requires raters, which a tally does not tell apart.")
+        raise DataError(f"{option('model')} requires raters, which a tally lacks.")
     return set_apart(study, how.model)
 
 
@@ -389,7 +390,7 @@ def _open(source: Any, how: Reading, plan: Plan, say: Note) -> Study:
     if not from_files:
         _check_of_exports(how)
     if plan.passed or not isinstance(source, pd.DataFrame):
-        # loads what speaks to engines
+        # loads the engines
         from setagree.large.reduce import is_lazy, opened, reduce_table
 
         source = opened(source, also=", Annotations, Tally or path")
@@ -438,14 +439,14 @@ def open_sampled(
     *,
     drawn: Mapping[str, Any],
 ) -> Study:
-    """Return the study with how its units were drawn: the options of `Annotations.sampled`.
+    """Return the study with a sampling design: `drawn` are options of `Annotations.sampled`.
 
     Raises
     ------
     DataError
-        It is a tally, which does not tell its units apart.
+        The study is a tally, which lacks the identities of units.
     """
-    drawn = {role: given for role, given in drawn.items() if given is not None}
+    drawn = {role: x for role, x in drawn.items() if x is not None}
     columns: dict[str, Any] = {
         role: x for role, x in drawn.items() if isinstance(x, str) and role != "population_size"
     }
@@ -461,7 +462,7 @@ def open_sampled(
 
 
 def open_table(source: Any, reading: Reading) -> pd.DataFrame:
-    """Return all columns of a long table, of which more is to be known than who answered what."""
+    """Return all columns of a long table, for functions that use more than the answers."""
     if not is_files(source):
         _check_of_exports(reading)
         return cast("pd.DataFrame", _kept(as_pandas(source), reading))
@@ -481,10 +482,10 @@ def _file_table(source: Paths, reading: Reading) -> pd.DataFrame:
 
 
 def _kept(frame: Any, how: Reading) -> Any:
-    """Return the rows of a table that count; warn how many do not."""
+    """Return the rows that match the condition of a reading, and warn of the number of others."""
     if how.condition is None:
         return frame
-    from setagree.large.filtering import kept_where  # loads what speaks to engines
+    from setagree.large.filtering import kept_where  # loads the engines
 
     return kept_where(frame, how.condition)
 
@@ -511,7 +512,7 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
     if not (plan.in_memory or how.in_memory_only) and find_spec("duckdb") is not None:
         frame = _read_unless_large(path, how, was_seen=was_seen)
         if frame is None:
-            from setagree.large.files import find_files  # loads what speaks to engines
+            from setagree.large.files import find_files  # loads the engines
             from setagree.large.reduce import reduce_table
 
             if find_files(path, encoding=how.encoding) is not None:
@@ -538,12 +539,12 @@ def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
 
 
 def _check_of_exports(how: Reading) -> None:
-    """Raise an error for options of exports if a table is read; it may have named models."""
-    if how.spans:  # which has a roster in tables, too
+    """Raise an error for options of exports if a table is read, except names of models."""
+    if how.spans:  # tables of spans have a roster, too
         return
     for name, default in (("question", None), ("roster", None), ("predictions", False)):
-        given = getattr(how, name)
-        if given is not default and not (name == "predictions" and given is not True):
+        value = getattr(how, name)
+        if value is not default and not (name == "predictions" and value is not True):
             listed = python_or_command("setagree.formats()", "'setagree formats'")
             raise OptionError(
                 f"{option(name)} is for the export of a tool; see {listed} and {option('tool')}."
@@ -563,7 +564,7 @@ def _read_unless_large(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataF
 
 
 def _read_table(path: Paths, how: Reading, *, was_seen: bool, most: float = inf) -> pd.DataFrame:
-    """Return the table in files; where nobody said that it is one, a tool's export is refused."""
+    """Return the table in files; raise an error for an export unless a table was requested."""
     from setagree.files.tables import read_table  # loads the readers of files
 
     frame = read_table(
@@ -604,7 +605,7 @@ def _of_table(frame: Any, how: Reading, say: Note) -> Annotations:
 
 
 def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
-    """Return the study of the rows that count."""
+    """Return the study of a table without a condition."""
     if how.wide:
         return _of_wide(as_pandas(frame), how, say)
     if how.raters_in_rows:
@@ -617,10 +618,10 @@ def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
     except DataError as error:
         eager = as_pandas(frame)
         are_names = all(isinstance(name, str | None) for name in (how.unit, how.rater))
-        if are_names and (seen := detect_wide_layout(_answered(eager, how), how)) is not None:
-            unit, raters = seen
-            told = f"raters = {_some(raters)} ({option('wide')})"
-            tell(f"Read as a wide table: unit = {unit or 'none, one a row'}, {told}.", say)
+        if are_names and (layout := detect_wide_layout(_answered(eager, how), how)) is not None:
+            unit, raters = layout
+            shown = f"unit = {unit or 'none, one per row'}, raters = {_some(raters)}"
+            tell(f"Read as a wide table: {shown} ({option('wide')}).", say)
             return _of_wide(eager, replace(how, wide=True, unit=unit, raters=raters), say)
         if hint := nested_hint(eager):
             raise DataError(f"{error}{hint}") from error
@@ -642,7 +643,7 @@ def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
 
 
 def tell(sentence: str, say: Note) -> None:
-    """Pass a sentence on what was found to `say`, or warn if nothing takes it."""
+    """Pass a sentence to `say`, or warn if it is `no_note`."""
     if say is no_note:
         warn(sentence, SetagreeWarning)
     else:
@@ -650,47 +651,47 @@ def tell(sentence: str, say: Note) -> None:
 
 
 def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
-    """Return a table without the columns that say something else: of the file, units or raters."""
-    asked = how.condition.columns if how.condition else ()
-    beside = {how.filename_column, *asked, *how.further_columns} - {how.unit, how.rater}
-    return frame.drop(columns=[name for name in frame if str(name) in beside])
+    """Return a table without the columns of file names, conditions, units or raters."""
+    tested = how.condition.columns if how.condition else ()
+    others = {how.filename_column, *tested, *how.further_columns} - {how.unit, how.rater}
+    return frame.drop(columns=[name for name in frame if str(name) in others])
 
 
 def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
     """Return the study of a table with one row per unit and one column per rater."""
-    whole, frame = frame, frame if how.raters else _answered(frame, how)
-    unit, named = how.unit, [part for one in how.raters or () for part in str(one).split(",")]
+    table, frame = frame, frame if how.raters else _answered(frame, how)
+    unit, named = how.unit, [part for x in how.raters or () for part in str(x).split(",")]
     flags = layouts.rater_flags(frame.columns, named) if {*named}.isdisjoint(frame) else {}
     if named and len(flags) == len(named):
         unit = guess_wide_unit(frame) if unit is None else unit
         how = replace(how, unit=unit, raters=None)
         long = layouts.from_rater_flags(frame, unit, flags)
-        return read_units(assemble(Annotations, long, how), whole, how)
+        return read_units(assemble(Annotations, long, how), table, how)
     raters = find_names(how.raters or (), frame.columns)
     if unit is None:
         unit = guess_wide_unit(frame.drop(columns=raters, errors="ignore"))
         shown = _some(raters or [name for name in frame if name != unit])
-        say(f"Columns guessed: unit = {unit or 'none, one a row'}, raters = {shown}")
+        say(f"Columns guessed: unit = {unit or 'none, one per row'}, raters = {shown}")
     long = layouts.from_wide(frame, unit, raters or None)
     kind = "value" if how.kind is None and are_on_a_scale(long.answer) else how.kind
     how = replace(how, unit=unit, raters=raters or None, kind=kind)
-    return read_units(assemble(Annotations, long, how), whole, how)
+    return read_units(assemble(Annotations, long, how), table, how)
 
 
 def _of_people(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
     """Return the study of a table with one row per rater and one column per unit."""
-    whole, frame = frame, _answered(frame, how)
+    table, frame = frame, _answered(frame, how)
     rater, units = guess_people(frame.columns, rater=how.rater, units=how.unit)
-    left_out = [str(name) for name in frame if name not in {rater, *units}]
-    beside = f"; left out: {_some(left_out)}" if left_out else ""
-    say(f"Columns: rater = {rater}, {counted(len(units), 'unit')} = {_some(units)}{beside}")
+    omitted = [str(name) for name in frame if name not in {rater, *units}]
+    end = f"; left out: {_some(omitted)}" if omitted else ""
+    say(f"Columns: rater = {rater}, {counted(len(units), 'unit')} = {_some(units)}{end}")
     people = frame[rater]
-    code_ids(people, "rater")  # rows without a name are counted as they stand in the file
+    code_ids(people, "rater")  # raises an error with the rows of the file without a name
     triples = (
         (who, unit, cell) for unit in units for who, cell in zip(people, frame[unit], strict=True)
     )
     how = replace(how, rater=rater)
-    return read_raters(assemble(Annotations, layouts.from_triples(triples), how), whole, how)
+    return read_raters(assemble(Annotations, layouts.from_triples(triples), how), table, how)
 
 
 def _some(names: Sequence[str]) -> str:

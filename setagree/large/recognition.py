@@ -1,4 +1,4 @@
-"""What annotation tools export: seen for what it is, and read."""
+"""Recognition and reading of exports of annotation tools."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ from setagree.study.row_filter import NO_ROWS, Where, kept_rows
 _ROW_A_LABEL = "plain_row_per_label"
 _TABLES = {"plain_long", "plain_wide"}
 _ROLES = ("unit", "rater", "labels")
-"""The columns of an export that is read as a table."""
+"""Columns of the table of an export."""
 _PLACE = "\0place"
 _BASIS = {
     "tool": "written by the tool's own code",
     "source": "from the tool's source",
     "documented": "from the documented format, not verified against a live export",
-    "plain": "no tool's, a plain table",
+    "plain": "a plain table, not of a tool",
 }
 
 
 def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
-    """Return the annotations of an export, or of several, whose format is known."""
+    """Return the annotations of one or several exports of a format."""
     _check_stdin(path)
     files = matching(path)
     named = named_files(files)
@@ -87,14 +87,14 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
         )
     if reading.roster is not None and len(files) > 1:
         raise OptionError(
-            f"{option('roster')} says who annotated what in one export, and {len(files):,} files "
-            "are given; convert each with its roster (setagree convert), and join the tables."
+            f"{option('roster')} is the roster of one export, and {len(files):,} files are passed; "
+            "convert each with its roster (setagree convert), and join the tables."
         )
     _check_source(path, found, reading)
     answers = _answers(files, found, reading)
     models = _with_predictions(answers, named, reading) | answers.models
     frame = _as_frame(answers, found, reading)
-    # The answers are sets; how cells are read is the format's business.
+    # The format has read the cells, so that the answers are label sets.
     how = replace(reading, tool="auto", label_sep=None, blank=None, where=None)
     how = replace(how, unit="unit", rater="rater", labels="labels")
     try:
@@ -110,7 +110,7 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
 
 
 def export_table(path: Paths, found: Format, reading: Reading) -> pd.DataFrame:
-    """Return an export as a table of units, raters, label sets and, if asked for, files."""
+    """Return an export as a table of units, raters, label sets and, with an option, files."""
     files = matching(path)
     _check_source(path, found, reading)
     answers = _answers(files, found, reading)
@@ -124,8 +124,8 @@ def _check_source(path: Paths, found: Format, reading: Reading) -> None:
         reading.filename_column in {*_ROLES, *table_columns(path, found, reading)}
     ):
         raise OptionError(
-            f"{option('filename_column', reading.filename_column)}: there is a column of that name "
-            "already; use another."
+            f"{option('filename_column', reading.filename_column)}: the table has a column of that "
+            "name; use another."
         )
 
 
@@ -136,15 +136,15 @@ def named_files(files: Sequence[Path]) -> str:
 
 
 def _with_predictions(answers: Answers, named: str, reading: Reading) -> set[Hashable]:
-    """Add the answers of models that are asked for, and warn of the others; return the models."""
-    asked = Request(predictions=reading.predictions)
+    """Add the answers of the requested models, warn of the others, and return the models."""
+    request = Request(predictions=reading.predictions)
     predicted = answers.predicted or Answers()
     if reading.predictions is True and not predicted.units:
-        asks = option("predictions", value=True)
-        raise OptionError(f"{asks}: {named} has no answers of models; omit the option.")
-    rest = Counter(model for model in predicted.raters if not asked.reads(model))
+        spelled = option("predictions", value=True)
+        raise OptionError(f"{spelled}: {named} has no answers of models; omit the option.")
+    rest = Counter(model for model in predicted.raters if not request.reads(model))
     if rest and reading.predictions:
-        _check_models(asked, answers, predicted, named)
+        _check_models(request, answers, predicted, named)
     if rest:
         way = option("predictions", value=True)
         warn(
@@ -166,12 +166,12 @@ def _with_predictions(answers: Answers, named: str, reading: Reading) -> set[Has
     return models
 
 
-def _check_models(asked: Request, answers: Answers, predicted: Answers, named: str) -> None:
-    """Raise `DataError` if a model that is asked for is neither a model nor a rater of the file."""
+def _check_models(request: Request, answers: Answers, predicted: Answers, named: str) -> None:
+    """Raise `DataError` if a requested model is neither a model nor a rater of the file."""
     models = [*dict.fromkeys(map(str, predicted.raters))]
-    known = {*models, *map(str, answers.raters)}
-    for name in asked.named_models(known):
-        if name not in known:
+    names = {*models, *map(str, answers.raters)}
+    for name in request.named_models(names):
+        if name not in names:
             raise DataError(
                 f"{named}: there is no model or rater {name!r}. The models are "
                 f"{listing(models, limit=12)}."
@@ -179,7 +179,7 @@ def _check_models(asked: Request, answers: Answers, predicted: Answers, named: s
 
 
 def _as_frame(answers: Answers, found: Format, reading: Reading) -> pd.DataFrame:
-    """Return answers as a table, without the rows that a condition on their file drops."""
+    """Return answers as a table, without the rows of files that a condition drops."""
     source, where = reading.filename_column, reading.condition
     cells = [
         *(as_objects(answers.units), as_objects(answers.raters)),
@@ -189,7 +189,7 @@ def _as_frame(answers: Answers, found: Format, reading: Reading) -> pd.DataFrame
     if source is None:
         return frame
     frame[source] = answers.files
-    is_table = found.shapes == {"table"}  # whose files are selected before
+    is_table = found.shapes == {"table"}  # files of tables are selected before
     return frame if where is None or is_table else kept_rows(frame, where)
 
 
@@ -204,7 +204,7 @@ def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
     name_of = dict(zip(files, file_names(files), strict=True))
     for file in kept:
         with no_collection(), listable(file), warnings.catch_warnings():
-            if len(files) > 1:  # said of all files together
+            if len(files) > 1:  # one warning covers all files
                 warnings.simplefilter("ignore", DroppedRowsWarning)
             answers = found.read(file, request)
         if not answers.units:
@@ -219,10 +219,10 @@ def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
 def _kept_files(
     files: Sequence[Path], found: Format, reading: Reading
 ) -> tuple[Sequence[Path], Where | None]:
-    """Return the files with rows that match, and the condition that these are read with.
+    """Return the files with matching rows, and the condition for reading them.
 
-    Of several files the rows are counted together, as those of several tables are. A condition on
-    what file a row comes from keeps whole files. What is not a table has rows once it is read.
+    The rows of several files are counted together. A condition on the file name keeps or drops
+    whole files. Exports that are not tables have no rows before they are read.
     """
     where = reading.condition
     if where is None or found.shapes != {"table"}:
@@ -231,7 +231,7 @@ def _kept_files(
         return files, where
     counts, kept = NO_ROWS, []
     for file, name in zip(files, file_names(files), strict=True):
-        _, matched = where.match(_asked_columns(file, name, where, reading))
+        _, matched = where.match(_tested_columns(file, name, where, reading))
         kept += [file] * (matched.n_kept > 0)
         counts += matched
     counts.check(where)
@@ -239,8 +239,8 @@ def _kept_files(
     return kept, None if where.columns == (reading.filename_column,) else where
 
 
-def _asked_columns(file: Path, name: str, where: Where, reading: Reading) -> list[Column]:
-    """Return the columns of a file that a condition is on; one may hold the file's name."""
+def _tested_columns(file: Path, name: str, where: Where, reading: Reading) -> list[Column]:
+    """Return the columns of a condition in a file, one of which may be the file's name."""
     source, sheet = reading.filename_column, reading.sheet
     with listable(file):
         frame = read_table(file, encoding=reading.encoding, filename_column=source, sheet=sheet)
@@ -267,14 +267,12 @@ def formats() -> pd.DataFrame:
     >>> formats().set_index("name").loc["label_studio_json", "title"]
     'Label Studio, JSON'
     """
-    known = (*FORMATS, *other_formats())
-    called = {
-        name: option(name) for name in ("question", "roster", "label_sep", "blank", "codebook")
-    }
-    called["blank_missing"] = option("blank", "missing")
+    options = ("question", "roster", "label_sep", "blank", "codebook")
+    spelled = {name: option(name) for name in options}
+    spelled["blank_missing"] = option("blank", "missing")
     rows = [
-        (each.name, each.title, _BASIS[each.basis], Template(each.asks).safe_substitute(called))
-        for each in known
+        (f.name, f.title, _BASIS[f.basis], Template(f.asks).safe_substitute(spelled))
+        for f in (*FORMATS, *other_formats())
     ]
     return pd.DataFrame(rows, columns=["name", "title", "basis", "asks"])
 
@@ -290,31 +288,31 @@ def find_format(name: str, duplicates: Duplicates = "error") -> Format:
     if name == _ROW_A_LABEL and duplicates in {"first", "last"}:
         raise OptionError(
             f"{option('tool', name)} unites the rows of a unit and a rater, so that "
-            f"{option('duplicates', duplicates)} has none to drop; say one of the two."
+            f"{option('duplicates', duplicates)} has no rows to drop; use one of the two."
         )
     return format_of_name(name, FORMATS)
 
 
 def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
-    """Return the format of a tool's export, None for a table; and whether all was looked at.
+    """Return the format of an export, or None for a table, and whether the detection is complete.
 
-    It is the one that is named, or the one that the beginning of a file or folder shows; of several
-    files that of the first, which the others must have. Several files, standard input and binary
-    files, of which the first rows are seen, are not all looked at.
+    The format is the named one, or the one that the beginning of a file or folder shows. All files
+    must have the format of the first one. The detection is incomplete for several files, standard
+    input and binary files.
 
     Raises
     ------
     OptionError
-        It could have several formats, files have different ones, or an option is for tables.
+        Several formats fit, files have different formats, or an option is for tables.
     FileError
-        It is damaged JSON.
+        The file is damaged JSON.
     """
     if is_stdin(path) and reading.tool == "auto":
         return None, False
     files = [Path("-")] if is_stdin(path) else matching(path)
     if reading.tool != "auto":
         return find_format(reading.tool, reading.duplicates), True
-    # Path's methods raise for a name that is too long.
+    # Methods of Path raise an error for names that are too long.
     if not (os.path.isfile(files[0]) or os.path.isdir(files[0])):  # noqa: PTH112, PTH113
         return None, False
     peeked = peek(files[0], reading.encoding, reading.sheet)
@@ -341,19 +339,19 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
 
 
 def table_columns(path: Paths, found: Format, reading: Reading) -> list[str]:
-    """Return the columns of an export that is a table; none of one that is not."""
+    """Return the columns of an export that is a table, or [] for other exports."""
     if found.shapes != {"table"}:
         return []
     return [*peek(matching(path)[0], reading.encoding, reading.sheet).header]
 
 
 def check_export(frame: pd.DataFrame, path: Paths) -> None:
-    """Raise an error for an export of a tool that was not recognised from its beginning."""
+    """Raise an error for an export that was not recognised from the beginning of its file."""
     files = [] if is_stdin(path) else matching(path)
     where = expanded(path) if isinstance(path, str | os.PathLike) else files[0]
     way = "name the file that the tool wrote, not a table made of it"
     if not files:
-        way = "an export is not read from standard input; write it to a file and name that"
+        way = "an export cannot be read from standard input; write it to a file and name that"
     for peeked in (peek_frame(frame, where), peek_record(frame, where)):
         if (found := _of_tool(peeked, files)) is not None:
             raise DataError(
@@ -364,16 +362,16 @@ def check_export(frame: pd.DataFrame, path: Paths) -> None:
 
 
 def _of_tool(peeked: Peek, files: Sequence[Path], reading: Reading | None = None) -> Format | None:
-    # What is one row per label is one row per annotation, too; only who reads it tells them apart.
-    seen = recognised(peeked, [each for each in FORMATS if each.name != _ROW_A_LABEL])
+    # A table with one row per label looks like one with one row per annotation: skip its format.
+    matches = recognised(peeked, [f for f in FORMATS if f.name != _ROW_A_LABEL])
     has_roster = reading is not None and reading.roster is not None
-    if {each.name for each in seen} <= _TABLES and not has_roster:
+    if {f.name for f in matches} <= _TABLES and not has_roster:
         return None
-    found = the_one(seen, peeked.path)
+    found = the_one(matches, peeked.path)
     if found is None or found.name != "hf_sequence" or has_roster:
         return found
-    # Rows of lists are a table as it stands, unless a file beside them names their numbers, or one
-    # of their lists is named.
+    # Rows of lists are a plain table, unless a file next to them names their numbers, or an option
+    # names one of the lists.
     has_question = reading is not None and reading.question is not None
     return found if has_question or any(class_files(file) for file in files) else None
 
@@ -383,21 +381,21 @@ def _named(path: Path) -> str:
 
 
 def _check_stdin(path: Paths) -> None:
-    """Raise an error for standard input, which is read once, for the export of a tool."""
+    """Raise an error for an export in standard input, which can be read only once."""
     if is_stdin(path):
         raise FileError(
-            "standard input: the export of a tool is read from files or a folder that are named; "
-            f"standard input is read as a plain table. Drop {option('tool')}."
+            "standard input: exports of tools are read from files or folders, and standard input "
+            f"as a plain table. Omit {option('tool')}, or pass a path."
         )
 
 
 def _repeats(frame: pd.DataFrame) -> str:
-    """Return where the first pair of unit and rater stands that is annotated twice."""
+    """Return a sentence on the places of the first repeated pair of unit and rater."""
     seen: dict[tuple[Hashable, Hashable], str] = {}
     columns = (frame[name] for name in (*_ROLES, _PLACE))
     for unit, rater, labels, place in zip(*columns, strict=True):
         if labels is not None and (unit, rater) in seen:
-            return f" The first stand in {seen[unit, rater]} and {place}."
+            return f" The first are in {seen[unit, rater]} and {place}."
         if labels is not None:
             seen[unit, rater] = place
     return ""

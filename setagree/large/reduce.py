@@ -1,4 +1,4 @@
-"""A large table to a tally: the public door, and what it shares with `agreement`."""
+"""Reduction of a large table to a tally."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 Large: TypeAlias = "Frame | Paths"
 
-# How much more units the parts may have than all rows, whose units are estimated within some 5%.
-_SPLIT = 1.25
+# Largest ratio of the units of all parts to the estimated units of the table (error about 5%).
+_MAX_SPLIT = 1.25
 _MARKS = 50
 
 
@@ -100,20 +100,20 @@ def tally(
     data : path, or frame
         Files (the path of one or a pattern: Parquet, CSV, TSV, JSON lines), which DuckDB reduces; a
         relation of DuckDB, a lazy frame of Polars, a frame of Dask or of Spark, a table of Ibis,
-        which stay in their engine. A table in memory is taken, too.
+        which stay in their engine; or a table in memory.
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
         (``unit``, ``rater`` and their synonyms).
     labels, value, kind, label_sep
         The answers; see `Reading`. Default: label sets in the column with a usual name.
     blank : {"missing", "empty", "error"}, optional
-        What blank text means. Default: missing. Whether nulls mean it too, as in
-        `Annotations.from_long`, is decided by the whole column: of all files, of all partitions.
+        Meaning of blank text. Default: missing. Whether nulls have the same meaning, as in
+        `Annotations.from_long`, depends on the column of all files or partitions.
     case, codebook, empty, na_values, encoding, where
-        How cells and files are read, and the rows that count; see `Reading`.
+        Options for cells and files, and the rows that count; see `Reading`.
     assume_unique : bool
         Skip the search for pairs of unit and rater that occur twice. It takes up to a quarter of
-        the time with 40 raters or fewer, with more raters about as long as the rest.
+        the time with at most 40 raters, with more raters about as long as the rest.
     partitioned_by_unit : bool
         Each file, or each partition of Dask or Spark, contains all ratings of its units. They
         are reduced one by one and the tallies merged, without a shuffle. A unit that is in two of
@@ -183,7 +183,10 @@ def tally(
 
 
 def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = None) -> Tally:
-    """Reduce files, a table in an engine, or one in memory; say which columns were guessed."""
+    """Return the tally of files, of a table in an engine or of one in memory.
+
+    `say` receives a sentence on guessed columns.
+    """
     _check_reducible(reading, plan)
     if is_files(data):
         return _reduce_files(data, reading, plan, say)
@@ -199,26 +202,26 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = Non
     _warn_marks(frame, engine, reading)
     columns = _roles(reading)
     where = reading.condition
-    asked = [] if where is None else where.columns_in(column_names(frame))
+    tested = [] if where is None else where.columns_in(column_names(frame))
     if engine.name == "DuckDB":
-        picked = {*columns.values(), *asked}
+        picked = {*columns.values(), *tested}
         frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))
     if where is not None:
-        frame = kept_lazy(frame, engine, where, asked)
+        frame = kept_lazy(frame, engine, where, tested)
     rows = program.pick_rows(frame, engine, columns, kind=reading.answers)
     return _reduce_rows([rows], rows, reading, plan)
 
 
 def _check_reducible(reading: Reading, plan: Plan) -> None:
     """Raise `OptionError` for options that apply only to tables that are read into memory."""
-    refused = reading.in_memory_only
+    options = reading.in_memory_only
     if reading.duplicates != "error":
-        refused.append(option("duplicates", reading.duplicates))
-    if refused:
-        asked = ", ".join(plan.passed)
-        what, other = ("files", asked) if asked else ("tables", "call setagree.read first")
+        options.append(option("duplicates", reading.duplicates))
+    if options:
+        passed = ", ".join(plan.passed)
+        what, other = ("files", passed) if passed else ("tables", "call setagree.read first")
         raise OptionError(
-            f"{refused[0]} is for {what} that are read into memory; drop it, or {other}."
+            f"{options[0]} is for {what} that are read into memory; omit it, or {other}."
         )
 
 
@@ -227,7 +230,7 @@ def _roles(reading: Reading) -> dict[str, Any]:
 
 
 def _engine_columns(reading: Reading, names: list[Any]) -> Reading:
-    """Return the reading with the columns of files or a Dask frame, whose marks are not read."""
+    """Return the reading with the columns of files or a Dask frame, and warn of unread marks."""
     warn_unread_marks(names, reading)
     return with_columns(reading, names)
 
@@ -238,17 +241,17 @@ def _warn_marks(frame: Any, engine: Engine, reading: Reading) -> None:
 
     if not has_unnamed_marks(column_names(frame), reading):
         return
-    # More distinct cells than these are not all yes or no.
-    few = frame.group_by(nw.col(QUEUED).cast(nw.String).alias("mark")).agg(nw.len().alias("times"))
-    found = fetch(few.head(_MARKS), engine)
-    warn_marks(found["mark"].to_list(), found["times"].to_list())
+    # With more distinct cells, not all are yes or no.
+    cells = nw.col(QUEUED).cast(nw.String).alias("mark")
+    counts = fetch(frame.group_by(cells).agg(nw.len().alias("times")).head(_MARKS), engine)
+    warn_marks(counts["mark"].to_list(), counts["times"].to_list())
 
 
 def is_lazy(data: Any, reading: Reading) -> bool:
-    """Return whether a table is reduced without being asked for, as lazy ones are.
+    """Return whether a table is reduced by default, because it is lazy.
 
-    With options that no engine supports, only those on other machines are, which are never read
-    into memory unasked; the options are then refused.
+    With options that no engine supports, this is true only for tables on other machines, which are
+    not read into memory by default; the reduction then raises an error for the options.
     """
     if clusters.is_dask(data):
         return True
@@ -257,9 +260,9 @@ def is_lazy(data: Any, reading: Reading) -> bool:
 
 
 def opened(data: Any, *, also: str) -> Any:
-    """Return a path or a Dask frame as it is, another table as `frames.open_frame` does.
+    """Return a path or a Dask frame unchanged, and another table opened by `open_frame`.
 
-    `also` words what else the caller takes, for the error.
+    `also` describes other accepted types, for the error.
     """
     if is_files(data) or clusters.is_dask(data):
         return data
@@ -272,7 +275,7 @@ def _check_plan(plan: Plan, what: str, options: Collection[str]) -> None:
 
 
 def _check_exports(data: Paths, reading: Reading) -> None:
-    """Raise an error for what `agreement` reads as an export, unless columns are named."""
+    """Raise an error for files that `agreement` reads as an export, unless columns are named."""
     if is_stdin(data) or reading.is_table:
         return
     from setagree.large.recognition import find_export  # loads the readers of all formats
@@ -281,9 +284,9 @@ def _check_exports(data: Paths, reading: Reading) -> None:
         if (found := find_export(path, reading)[0]) is not None:
             raise FileError(
                 f"{str(path)!r} looks like the export of a tool, {found.title}, which is read into "
-                f"memory as a whole: drop {option('memory_limit')} and the like"
-                f"{python_or_command(', or use setagree.read', '')}. If it is a plain table, say "
-                f"which columns are {option('unit')}, {option('rater')} and {option('labels')}."
+                f"memory as a whole: omit {option('memory_limit')} and similar options"
+                f"{python_or_command(', or use setagree.read', '')}. If it is a plain table, name "
+                f"the columns: {option('unit')}, {option('rater')} and {option('labels')}."
             )
 
 
@@ -297,17 +300,17 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
             return _reduce_in_memory(table, reading, plan)
         raise FileError(
             f"{listing(list(map(str, matching(data))))} is read into memory as a whole; only "
-            "Parquet, CSV, TSV and JSON lines are read piece by piece. Drop "
+            "Parquet, CSV, TSV and JSON lines are read in pieces. Omit "
             f"{', '.join(plan.passed)} or convert it."
         )
     with (
         files.connect(plan.memory_limit, plan.temp_directory) as (connection, folder),
         found.unchanged(),
     ):
-        asked = reading
-        ready, reading = _ready(found, asked, folder)
+        ready, complete = _ready(found, reading, folder)
         if say is not None:
-            note_guessed(asked, reading, say)
+            note_guessed(reading, complete, say)
+        reading = complete
         columns = _roles(reading)
         order = found.order(columns["answer"])
 
@@ -331,12 +334,12 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
 
         whole = rows(ready.paths)
         parts = [rows([p]) for p in ready.paths] if plan.partitioned_by_unit else [whole]
-        names = [] if plan.partitioned_by_unit else [str(one.path) for one in found.sources]
+        names = [] if plan.partitioned_by_unit else [str(source.path) for source in found.sources]
         with naming_parts(whole, lambda: [rows([p]) for p in ready.paths], names, reading):
             tally = _reduce_rows(parts, whole, reading, plan)
         if len(parts) > 1:
             _check_split_units(whole, connection, tally.n_units)
-    # In copies of JSON, as in Dask, identifiers are text that tells numbers from text.
+    # In copies of JSON, as in Dask, identifiers are text that distinguishes numbers from text.
     return _unspelled(tally) if ready.in_json else tally
 
 
@@ -346,32 +349,35 @@ def _matching(
     engine: DuckDB,
     where: Where | None,
 ) -> Matching | None:
-    """Return what tells the rows of files that match, unless no others were copied."""
+    """Return the condition with its verdicts, or None if the files have only matching rows."""
     if where is None:
         return None
     copied = ready.counts
     names = files.condition_columns(where)
-    found = None if copied else find_matching(native(ready.paths), engine, where, names)
-    counts = copied or (found.counts if found else NO_ROWS)
+    matching = None if copied else find_matching(native(ready.paths), engine, where, names)
+    counts = copied or (matching.counts if matching else NO_ROWS)
     counts.check(where)
     counts.warn_dropped(where)
-    return found
+    return matching
 
 
 def _check_split_units(rows: program.Rows, connection: Any, n_units: int) -> None:
-    """Raise an error for parts that have many units in common, by an estimate of their number."""
+    """Raise an error for parts with many common units, by an estimate of their number."""
     relation = rows.frame.to_native().aggregate("approx_count_distinct(unit)")
-    about = run_query(relation.fetchall, connection)[0][0]
-    if n_units > _SPLIT * about:
+    estimate = run_query(relation.fetchall, connection)[0][0]
+    if n_units > _MAX_SPLIT * estimate:
         raise DataError(
-            f"{option('partitioned_by_unit', value=True)} says that each file holds whole units; "
-            f"but one by one the files have {n_units:,} units and together about {about:,}. Drop "
+            f"{option('partitioned_by_unit', value=True)} requires whole units in each file; but "
+            f"one by one the files have {n_units:,} units and together about {estimate:,}. Omit "
             "it, or write all ratings of a unit into one file."
         )
 
 
 def _ready(found: files.Files, reading: Reading, folder: str) -> tuple[files.Ready, Reading]:
-    """Return what DuckDB reads, and the columns, which only all rows tell for JSON lines."""
+    """Return the files for DuckDB, and the reading with all columns.
+
+    The columns of JSON lines are known only after all rows are read.
+    """
     try:
         first = _engine_columns(reading, found.names)
     except DataError:
@@ -385,21 +391,21 @@ def _ready(found: files.Files, reading: Reading, folder: str) -> tuple[files.Rea
 def _reduce_rows(
     parts: Sequence[program.Rows], whole: program.Rows, reading: Reading, plan: Plan
 ) -> Tally:
-    """Survey all rows, then find the patterns of each part."""
+    """Return the tally of all rows, from the patterns of each part."""
     coded, cells, tidy = program.code_answers(whole, reading)
     names: set[Any] = set()
     tallies = []
     for part in parts:
-        found, raters = _patterns(program.code_rows(part, cells, coded, tidy), coded, plan)
+        tally, raters = _patterns(program.code_rows(part, cells, coded, tidy), coded, plan)
         names.update(raters)
-        tallies.append(found)
+        tallies.append(tally)
     return _finished(merge_all(tallies), coded, len(names))
 
 
 def _patterns(
     rows: program.CodedRows, coded: CodedCells, plan: Plan
 ) -> tuple[Tally, Sequence[Any]]:
-    """Return the patterns of rows and who gave them; say which repeats there are."""
+    """Return the tally of rows and their raters; raise an error for repeats."""
     roster, engine = find_raters(rows), rows.engine
     searched, keeps = not plan.assume_unique, plan.keep_raters
     rows = roster.number(rows) if searched or keeps else rows
@@ -415,7 +421,7 @@ def _patterns(
             is_long = searched and not (roster.is_short or keeps)
             repeated = is_long and program.has_repeats(pieces, engine)
             tally = None if repeated else program.find_patterns(pieces, engine, numbers)
-    if tally is None:  # the search says where
+    if tally is None:  # the search locates the repeats
         program.find_repeats(rows).check()
         raise DataError("the table changed while it was read, so there is no result.")
     return roster.name(tally), roster.names
@@ -428,7 +434,7 @@ def _reduce_dask(frame: Any, reading: Reading, plan: Plan) -> Tally:
 
 
 def _unspelled(tally: Tally) -> Tally:
-    """Return a tally whose raters have their own names again."""
+    """Return a tally whose raters have their original names."""
     if tally.given is None:
         return tally
     names = as_objects(map(unspelled, tally.given.raters))
@@ -436,9 +442,9 @@ def _unspelled(tally: Tally) -> Tally:
 
 
 def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Tally:
-    found = with_answers(tally, coded, n_raters=n_raters)
-    warn_exchanged(found.n_units, n_raters=n_raters, n_ratings=found.n_ratings)
-    return replace(found, n_missing=coded.n_missing)
+    tally = with_answers(tally, coded, n_raters=n_raters)
+    warn_exchanged(tally.n_units, n_raters=n_raters, n_ratings=tally.n_ratings)
+    return replace(tally, n_missing=coded.n_missing)
 
 
 def _reduce_in_memory(frame: Any, reading: Reading, plan: Plan) -> Tally:

@@ -117,7 +117,7 @@ class TestScore:
         assert result.stderr == "Columns guessed: unit = unit, raters = r1, r2, r3\n"
         Path("bare.csv").write_text("ann,bob\na,a\na,b\nb,b\n")
         result = invoke("score", "bare.csv", "--wide")
-        assert result.stderr == "Columns guessed: unit = none, one a row, raters = ann, bob\n"
+        assert result.stderr == "Columns guessed: unit = none, one per row, raters = ann, bob\n"
 
     def test_many_raters_are_cut(self):
         raters = ",".join(f"rater{k}" for k in range(20))

@@ -213,7 +213,7 @@ class TestWeights:
             ("--strata code --population-size 1=300,2=b", "'2=b' is no size: write a=90,b=40"),
             (
                 "--strata code --population-size 1=4,2=50",
-                "--population-size 4 of stratum '1' is below",
+                "--population-size 4 of stratum '1' must be at least",
             ),
             ("--population-size 1=300,2=50", "by stratum needs --strata"),
             ("--population-size none.csv --strata code", "none.csv: There is no file"),

@@ -41,7 +41,7 @@ class TestFiles:
 
     def test_repeats(self):
         said = refusal("score", "round-1.csv", "round-2.csv")
-        assert "The first pair stands in 'round-1.csv' and 'round-2.csv'." in said
+        assert "The first pair is in 'round-1.csv' and 'round-2.csv'." in said
 
     def test_groups(self):
         """--filename-column adds a column with the file of each row; rows are dropped once."""
@@ -107,9 +107,9 @@ def test_address_of_a_config():
 
 def test_repeats_in_one_file():
     said = refusal("score", "round-1.csv")
-    assert "The first pair stands in row 2 and row 3, counted from 1 below any header." in said
-    assert "If column 'repeat' tells them apart, keep one of them: --where 'repeat == 0'." in said
-    with pytest.raises(RepeatsError, match=r"stands in row 2 and row 3, .* where='repeat == 0'"):
+    assert "The first pair is in row 2 and row 3, counted from 1 below any header." in said
+    assert "If column 'repeat' distinguishes them, keep one of them: --where 'repeat == 0'." in said
+    with pytest.raises(RepeatsError, match=r"is in row 2 and row 3, .* where='repeat == 0'"):
         sa.agreement("round-1.csv")
 
 

@@ -154,7 +154,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            (["--wide"], "--wide is for files that are read into memory; drop it, or --memory"),
+            (["--wide"], "--wide is for files that are read into memory; omit it, or --memory"),
             (["--raters-in-rows"], "--raters-in-rows is for files that are read into memory"),
             (["--wide", "--raters", "r1"], "--wide is for files that are read into memory"),
             (["--raters", "r1"], "--raters makes sense only with --wide"),
@@ -184,10 +184,10 @@ class TestRefusals:
         sentence = refusal("score", export, *LARGE)
         assert "the export of a tool, Label Studio, JSON, which is read into memory" in sentence
         assert "drop --memory-limit" in sentence
-        assert sentence.endswith("say which columns are --unit, --rater and --labels.")
+        assert sentence.endswith("name the columns: --unit, --rater and --labels.")
         sentence = refusal("score", "study.json", "--labels", "labels", *LARGE)
         assert "is read into memory as a whole; only Parquet, CSV" in sentence
-        assert "Drop --memory-limit or convert it" in sentence
+        assert "Omit --memory-limit or convert it" in sentence
         assert "gone.csv" in refusal("score", "gone.csv", *LARGE)
         assert "read into memory" in refusal("score", "-", *LARGE)
 

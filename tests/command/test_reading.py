@@ -58,7 +58,7 @@ class TestRepeats:
             "use --duplicates 'first', 'last' or 'union'; 'repeats' shows how far raters agree "
             "with themselves. If each row has one label of a set, use --duplicates 'union', or "
             "for a file --tool plain_row_per_label; if it has a degree of the label, too, name its "
-            "column with --degree. The first pair stands in row 1 and row 2, counted from 1 below "
+            "column with --degree. The first pair is in row 1 and row 2, counted from 1 below "
             "any header."
         )
         ok("score", "rows.csv", "--tool", "plain_row_per_label", "--blank", "missing")

@@ -71,7 +71,12 @@ def test_several_are_never_guessed_between(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "error", "message"),
     [
-        ("a.csv", "colour;size\nred;3\n", DataError, "say which .* columns are 'colour', 'size'"),
+        (
+            "a.csv",
+            "colour;size\nred;3\n",
+            DataError,
+            "name the .* columns are 'colour', 'size'",
+        ),
         ("a.json", '[{"colour": 1, "size": [2]}]', DataError, "columns are 'colour', 'size'"),
         ("a.txt", "a text\nof two lines\n", DataError, "No column has a usual name for the unit"),
         ("a.bin", "\0\1", FileError, "line 1 has a NUL character; it is not text"),
@@ -208,7 +213,7 @@ def test_workbooks_and_parquet(tmp_path, ending):
     assert find_export(path, sa.Reading())[0] is None
     frame.columns = ["colour", "size", "weight"]
     frame.to_excel(path, index=False) if ending == "xlsx" else frame.to_parquet(path)
-    with pytest.raises(DataError, match=r"say which with .*columns are 'colour', 'size', 'weight'"):
+    with pytest.raises(DataError, match=r"name the .*columns are 'colour', 'size', 'weight'"):
         sa.read(path)
 
 

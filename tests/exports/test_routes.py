@@ -121,7 +121,7 @@ class TestSeveralExports:
         """A unit and rater in two files is a repeat, which duplicates= settles."""
         shutil.copy("one.jsonl", "again.jsonl")
         files = ["one.jsonl", "again.jsonl", "two.jsonl"]
-        places = r"The first stand in 'one.jsonl', .* and 'again.jsonl', "
+        places = r"The first are in 'one.jsonl', .* and 'again.jsonl', "
         with pytest.raises(DataError, match=rf"'one.jsonl' and 2 more: .*'first'.*{places}"):
             sa.read(files)
         assert sa.read(files, duplicates="first").n_repeated == sa.read("one.jsonl").n_ratings
@@ -134,7 +134,7 @@ class TestSeveralExports:
             said = rf"'one.jsonl' is the export of a tool, Prodigy.*'{other}' is {what}"
             with pytest.raises(OptionError, match=said):
                 sa.agreement(["one.jsonl", other])
-        with pytest.raises(OptionError, match="roster= says who annotated what in one export"):
+        with pytest.raises(OptionError, match="roster= is the roster of one export"):
             sa.read(["one.jsonl", "two.jsonl"], roster="plain.csv")
 
 
@@ -185,7 +185,7 @@ def test_numbers_of_classes_in_a_pattern(tmp_path):
 
 def test_read_takes_patterns(tmp_path, monkeypatch):
     (tmp_path / "prod-1.jsonl").write_text(prodigy())
-    with pytest.raises(FileError, match="read from files or a folder that are named"):
+    with pytest.raises(FileError, match="are read from files or folders"):
         sa.read("-", tool="prodigy")
     assert sa.read(tmp_path / "prod-*.jsonl").n_ratings == 4
     if sys.platform != "win32":

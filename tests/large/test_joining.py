@@ -232,7 +232,7 @@ class TestRefusals:
             (
                 pd.DataFrame({"unit": ["u0"], "labels": ["a"], "rater": ["r1"]}),
                 DataError,
-                "the model is called 'r1', as a rater of the study is",
+                "the model has the name of a rater of the study, 'r1'",
             ),
             (pd.DataFrame({"unit": ["u0"], "seconds": ["1"]}), DataError, "labels"),
             ("gone.csv", FileError, "gone.csv"),
@@ -251,9 +251,8 @@ class TestRefusals:
         with pytest.raises(DataError) as refused:
             sa.alt_test(humans, model=pd.DataFrame({"id": ["u0"], "prediction": ["joy"]}))
         assert str(refused.value) == (
-            "the columns that model 'model' has are 'id', 'prediction', and which is the unit and "
-            "which the answer is not known; call them 'unit' and 'labels' (or 'value'), or as in "
-            "the study's table."
+            "the columns of model 'model' are 'id', 'prediction': the columns of unit and answers "
+            "are not known; call them 'unit' and 'labels' (or 'value'), or as in the study's table."
         )
 
     def test_a_model_that_writes_none(self):
@@ -269,9 +268,8 @@ class TestRefusals:
         with pytest.raises(DataError) as refused:
             sa.alt_test(study, model=pd.DataFrame({"Nr": ["u0"], "prediction": ["joy"]}))
         assert str(refused.value) == (
-            "the columns that model 'model' has are 'Nr', 'prediction', and 'Nr' is the unit, but "
-            "which is the answer is not known; call it 'labels' (or 'value'), or as in the study's "
-            "table."
+            "the columns of model 'model' are 'Nr', 'prediction': the column of the answers is not "
+            "known; call it 'labels' (or 'value'), or as in the study's table."
         )
 
     def test_another_kind(self):

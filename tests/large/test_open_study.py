@@ -315,7 +315,7 @@ class TestReading:
 
     def test_of_a_study_that_is_built(self):
         with pytest.raises(
-            OptionError, match=r"already built; drop unit=, label_sep=, codebook=\.$"
+            OptionError, match=r"already built; omit unit=, label_sep=, codebook=\.$"
         ):
             open_study(STUDY, sa.Reading(unit="doc", label_sep=";", codebook=["a"]))
         assert open_study(STUDY, sa.Reading(label_sep=",", case="keep", tool="auto")) is STUDY

@@ -197,7 +197,7 @@ class TestCopies:
         rows = [{"text": "t", "_annotator_id": "d-ann", "_session_id": "d-ann", "answer": "accept"}]
         rows = [{**row, "_input_hash": 1, "_task_hash": 1, "accept": ["x"]} for row in rows]
         write_json("a.jsonl", *rows)
-        with pytest.raises(FileError, match=r"the export of a tool, Prodigy.* drop memory_limit="):
+        with pytest.raises(FileError, match=r"the export of a tool, Prodigy.* omit memory_limit="):
             sa.tally("a.jsonl", **LIMIT)
 
 
@@ -334,7 +334,7 @@ class TestParquet:
     def test_columns_that_differ_in_case(self):
         self.write("a.parquet", Unit=[1, 2, 3, 4], labels=[*"xyxx"])
         _, reduced = of_files("a.parquet", unit="unit")
-        assert "which are one to DuckDB; rename all but one, or drop memory_limit=" in str(reduced)
+        assert "which are one to DuckDB; rename all but one, or omit memory_limit=" in str(reduced)
         self.write("a.parquet", Note=[1, 2, 3, 4], note=[1, 2, 3, 4], labels=[*"xyxx"])
         assert check("a.parquet") is None
 
@@ -348,7 +348,7 @@ class TestParquet:
     def test_no_names(self, name):
         self.write("a.parquet", **{name: [*"xyxx"]})
         with pytest.raises(
-            FileError, match="which DuckDB does not accept as a name; rename it, or drop memory"
+            FileError, match="which DuckDB does not accept as a name; rename it, or omit memory"
         ):
             sa.tally("a.parquet", labels=name, **LIMIT)
 

@@ -109,7 +109,7 @@ class TestIbis:
         [("wide", True), ("duplicates", "first"), ("cluster", "unit"), ("degree", "d")],
     )
     def test_options(self, option, value):
-        words = f"^{option}=.* is for tables that are read into memory; drop it, or call setagree.r"
+        words = f"^{option}=.* is for tables that are read into memory; omit it, or call setagree.r"
         with pytest.raises(OptionError, match=words):
             sa.krippendorff_alpha(ibis_table(HOSTILE), reading=sa.Reading(**{option: value}))
 
@@ -189,7 +189,7 @@ class TestAgreement:
 
     def test_built(self):
         study = sa.simulate(10, 3, rng=1)
-        with pytest.raises(OptionError, match="already built; drop memory_limit="):
+        with pytest.raises(OptionError, match="already built; omit memory_limit="):
             sa.agreement(study, memory_limit="1GB")
 
 
@@ -228,7 +228,7 @@ class TestParts:
         assert sa.tally(path, partitioned_by_unit=True).n_units == 20
         data["unit"] = [*"abcdefghij"] * 2
         path = write(tmp_path, "csv", data, 2)
-        with pytest.raises(DataError, match=r"have 20 units and together about 10\. Drop it"):
+        with pytest.raises(DataError, match=r"have 20 units and together about 10\. Omit it"):
             sa.tally(path, partitioned_by_unit=True)
 
     @every_engine
@@ -330,7 +330,7 @@ class TestFiles:
         table = generated()
         table.to_json(path, orient="records")
         assert sa.tally(path, blank="empty").n_units == table["unit"].nunique()
-        with pytest.raises(FileError, match=r"into memory as a whole; .* Drop memory_limit= or"):
+        with pytest.raises(FileError, match=r"into memory as a whole; .* Omit memory_limit= or"):
             sa.tally(path, memory_limit="1GB")
 
     def test_absent(self, tmp_path):
@@ -371,7 +371,7 @@ class TestFiles:
         with pytest.raises(FileError, match="line 1, column 1: Expecting value"):
             sa.tally(lines)
         lines.write_text("[1]\n")
-        with pytest.raises(FileError, match=r"is one list of JSON, .* drop memory_limit="):
+        with pytest.raises(FileError, match=r"is one JSON list, .* omit memory_limit="):
             sa.tally(lines, unit="unit")
         lines.write_text('{"unit":1}\n1\n')
         with pytest.raises(FileError, match="line 2 is 1; each must be an object"):

@@ -82,7 +82,7 @@ class TestSeveral:
         assert sa.read(BOTH[::-1], where="repeat == 0").units.tolist() == ["u2", "u1", "u3"]
 
     def test_a_repeat_names_both_files(self):
-        with pytest.raises(RepeatsError, match=r"The first pair stands in 'round-1.csv' and 'roun"):
+        with pytest.raises(RepeatsError, match=r"The first pair is in 'round-1.csv' and 'roun"):
             sa.read(BOTH)
         assert sa.read(BOTH, duplicates="first").n_repeated == 2
 
@@ -99,7 +99,7 @@ class TestSeveral:
             else:
                 frame.to_parquet(f"{name}.parquet")
         files = [f"{name}.{ending}" for name in ("first", "second", "third")]
-        said = rf"The first pair stands in 'first\.{ending}' and 'second\.{ending}'\.$"
+        said = rf"The first pair is in 'first\.{ending}' and 'second\.{ending}'\.$"
         for call in (sa.tally, lambda files: sa.agreement(files, memory_limit="500MB")):
             with pytest.raises(RepeatsError, match=said):
                 call(files)
@@ -161,7 +161,7 @@ class TestWhere:
             sa.read("a.jsonl", where="id == 1", tool="doccano_jsonl")
 
     def test_a_study_has_no_rows(self):
-        with pytest.raises(OptionError, match="the study is already built; drop where="):
+        with pytest.raises(OptionError, match="the study is already built; omit where="):
             sa.agreement(sa.read("wide.csv", wide=True), where="id == t1")
 
 

@@ -129,7 +129,7 @@ class TestMissing:
         with pytest.raises(OptionError, match="na_values="):
             sa.Annotations.from_long(table(), na_values=missing)
         study = sa.Annotations.from_long(table(), blank="empty", na_values=MARKERS)
-        with pytest.raises(OptionError, match=r"already built; drop na_values="):
+        with pytest.raises(OptionError, match=r"already built; omit na_values="):
             sa.agreement(study, na_values=["NA"])
 
 
