@@ -147,17 +147,16 @@ class FiellerInterval:
     ----------
     Do, De : float
         Observed and expected disagreement.
-    Voo, Voe, Vee : float
-        Their variances and their covariance over documents.
+    o, e : ndarray of shape (n_documents,)
+        Their deviations by document, whose squares add up to the variances.
     df : float
         Degrees of freedom of t.
     """
 
     Do: float
     De: float
-    Voo: float
-    Voe: float
-    Vee: float
+    o: Floats
+    e: Floats
     df: float
 
     @classmethod
@@ -167,7 +166,7 @@ class FiellerInterval:
         documents = np.unique(groups[used], return_inverse=True)[1]
         o, df = cluster_sums(documents, terms.dDo[used], terms.size[used])
         e, _ = cluster_sums(documents, terms.dDe[used], terms.size[used])
-        return cls(terms.Do, terms.De, dot(o, o), dot(o, e), dot(e, e), df)
+        return cls(terms.Do, terms.De, o, e, df)
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the ends at a level."""
@@ -178,21 +177,20 @@ class FiellerInterval:
     def at(self, t: float) -> tuple[float, float]:
         """Return the ends at a quantile t: 1 - Do / De, with Do / De in (B ± sqrt(B² - A C)) / A.
 
-        A = De² - t² Vee, B = Do De - t² Voe, C = Do² - t² Voo. If A <= 0 there is no upper limit of
+        A = De² - t² e'e, B = Do De - t² o'e, C = Do² - t² o'o. If A <= 0 there is no upper limit of
         Do / De: the low end is then the smaller of alpha and -1, and the high end is 1.
         """
-        k = t * t
-        A = self.De**2 - k * self.Vee
-        B, C = self.Do * self.De - k * self.Voe, self.Do**2 - k * self.Voo
+        Do, De, o, e, k = self.Do, self.De, self.o, self.e, t * t
+        A, B, C = De**2 - k * dot(e, e), Do * De - k * dot(o, e), Do**2 - k * dot(o, o)
         if not A > 0:
-            return min(1 - self.Do / self.De, -1.0), 1.0
+            return min(1 - Do / De, -1.0), 1.0
         root = sqrt(max(0.0, B * B - A * C))
         return 1 - (B + root) / A, 1 - max(0.0, (B - root) / A)
 
     def p_value(self) -> float:
-        """Return 2 P(t_df > |De - Do| / sqrt(Voo - 2 Voe + Vee)), which inverts the interval."""
+        """Return 2 P(t_df > |De - Do| / |o - e|), which inverts the interval."""
         from scipy.special import stdtr
 
-        error = sqrt(max(0.0, self.Voo - 2 * self.Voe + self.Vee))
+        error = float(np.linalg.norm(self.o - self.e))
         t = abs(self.De - self.Do) / error if error > 0 else inf
         return float(2 * stdtr(self.df, -t))
