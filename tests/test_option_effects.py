@@ -443,7 +443,7 @@ def test_commands(command, given, letter, folder, bases, monkeypatch):
         assert (code, letter) == (0, "c"), after
     else:
         new = [line for line in after if line not in before]
-        words = {"w": (name, "ignored"), "t": ("(column 'late')", "the consensus takes them")}
+        words = {"w": (name, "ignored"), "t": ("(column 'late')", "the consensus uses them")}
         assert letter in words, new
         assert any(all(word in line for word in words[letter]) for line in new), new
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from setagree.coefficients.chance import Floats
 from setagree.errors import counted
+from setagree.panels.members import answers_of
 from setagree.reporting.sections.base import Findings, Section, Table, Topic
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
@@ -169,18 +170,12 @@ def _identical_raters(f: Findings, counts: Counts) -> Iterator[Pattern]:
         if rest <= 0 or n * (1 - same) < _EXPECTED:
             continue
         # Some distances are 0 between different answers.
-        mine, theirs = (_answers_of(study, place[rater]) for rater in (one, other))
-        if any(theirs.get(unit, value) != value for unit, value in mine.items()):
+        mine, theirs = (answers_of(study, place[rater]) for rater in (one, other))
+        if (mine != theirs)[(mine >= 0) & (theirs >= 0)].any():
             continue
         what = (Name.of(one), " and ", Name.of(other), " gave identical answers")
         compared = f", other pairs of ratings in {share(same)}"
         yield Pattern("copies", what, int(n), int(n), "shared unit", compared, (one, other))
-
-
-def _answers_of(study: Annotations, rater: int) -> dict[int, int]:
-    """Return the answer of a rater to each unit, as codes."""
-    rows = study.rater_codes == rater
-    return dict(zip(study.unit_codes[rows].tolist(), study.value_codes[rows].tolist(), strict=True))
 
 
 def summary(_: Findings, patterns: list[Pattern]) -> Sentence:
