@@ -360,7 +360,7 @@ def function_sizes(source):
 
 
 BUDGET = {
-    "cli": 4_350,
+    "cli": 4_250,
     "coefficients": 3_100,
     "credit": 2_450,
     "diagnosis": 4_550,

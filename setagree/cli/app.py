@@ -12,8 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import setagree as sa
-from setagree.cli.ending import ending_in_order, hang_up
-from setagree.cli.show import has_rich, marked
+from setagree.cli.show import ending_in_order, hang_up, has_rich, marked
 
 _MARKUP: Literal["rich"] | None = "rich" if has_rich() else None
 
@@ -26,8 +25,12 @@ COMMANDS = {
     "score": ("scores", "score", "Estimate the agreement of the raters of a file."),
     "test": ("inference", "permute", "Test an agreement against chance by reshuffling."),
     "compare": ("inference", "compare", "Compare files, coefficients or distances."),
-    "check": ("gates", "check", "Test an agreement against a required value (exit code 0, 1, 2)."),
-    "plan": ("planning", "plan", "Plan the number of units for a wanted interval."),
+    "check": (
+        "inference",
+        "check",
+        "Test an agreement against a required value (exit code 0, 1, 2).",
+    ),
+    "plan": ("inference", "plan", "Plan the number of units for a wanted interval."),
     "diagnose": ("views", "diagnose", "List the causes of low agreement, with remedies."),
     "report": ("views", "report", "Write a one-page report on a file."),
     "panel": ("panels", "panel", "Test whether a model may replace a human."),
@@ -41,7 +44,7 @@ COMMANDS = {
     "convert": ("sources", "convert", "Convert an export or a table to a long CSV."),
     "page": ("page", "page", "Write a page that computes in the browser."),
     "formats": ("sources", "list_formats", "List the exports of tools that are read."),
-    "cite": ("citing", "cite", "Write BibTeX, or the methods paragraph of a file."),
+    "cite": ("scores", "cite", "Write BibTeX, or the methods paragraph of a file."),
     "distances": ("scores", "list_distances", "List the distances by name."),
     "coefficients": ("scores", "list_coefficients", "List the coefficients by name."),
 }
@@ -113,7 +116,7 @@ def start(
     if version:
         sys.stdout.write(f"setagree {sa.__version__}\n")
     elif cite:
-        from setagree.cli.citing import print_bibtex
+        from setagree.cli.scores import print_bibtex
 
         print_bibtex()
     elif context.invoked_subcommand is None:

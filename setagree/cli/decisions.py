@@ -9,8 +9,14 @@ from typing import Any
 
 import setagree as sa
 from setagree.cli import options as options
-from setagree.cli.grouping import grouped
-from setagree.cli.options import ApartReading, BatchReading, Delivery, Reading, RepeatsReading
+from setagree.cli.options import (
+    ApartReading,
+    BatchReading,
+    Delivery,
+    Reading,
+    RepeatsReading,
+    grouped,
+)
 from setagree.cli.output import Deliverer, sentences
 from setagree.cli.reading import how_read, names, rater_names, read_study, read_with_models
 from setagree.cli.show import say

@@ -1,4 +1,4 @@
-"""The commands that say how sure: test, compare, and the bootstrap of score."""
+"""Commands of inference: test, compare, check and plan, and the intervals of score."""
 
 from __future__ import annotations
 
@@ -8,25 +8,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import pandas as pd
+import typer
 
 import setagree as sa
 from setagree.cli import options as options
-from setagree.cli.grouping import grouped
-from setagree.cli.large import check_where_large, scored
+from setagree.cli.label_files import wished
 from setagree.cli.options import (
+    RESULTS,
     ApartSpanReading,
     Asked,
+    Costs,
     Delivery,
     Large,
+    PilotReading,
     Reading,
     Resampling,
     Reshuffling,
+    Text,
+    grouped,
+    member,
 )
 from setagree.cli.output import Deliverer, about, sentences
-from setagree.cli.reading import Rows, long_table
+from setagree.cli.reading import Note, Rows, long_table, names, read_or_reduce
 from setagree.cli.show import say
 from setagree.errors import (
     DataError,
@@ -35,15 +41,229 @@ from setagree.errors import (
     counted,
     spelling,
 )
+from setagree.inference.panel_members import check_threshold
+from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.results import ABOUT
+from setagree.scoring.scorer import main_distance
+from setagree.scoring.table_notes import left_out
 from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.columns import note_guessed, with_missing_ids
+from setagree.study.reading import Plan
+from setagree.wording.gates import GATE_FORMS, Decision, exit_code
+from setagree.wording.number_format import four, level_text
 from setagree.wording.result_base import described, paragraphs, wrapped
 from setagree.wording.sentences import visible
 from setagree.wording.tables import TERMINAL, Column, TextTable
 
 if TYPE_CHECKING:
     from setagree.inference.comparison import Comparison
+
+
+def scored(
+    files: Sequence[str],
+    reading: Reading,
+    *,
+    large: Large,
+    asked: Asked,
+    note: Note = say,
+    rows: Rows | None = None,
+    **default: Any,
+) -> sa.AgreementTable:
+    """Return the results of a file, which is reduced in DuckDB if asked for or very large.
+
+    If some of its rows have been read, they are scored in its place. A command with a default
+    coefficient is about one estimate, with its main distance.
+    """
+    wanted = default | wished(asked, reading)
+    in_memory = reading.exclude_raters is not None
+    if large.asked and in_memory:
+        raise OptionError(
+            f"--exclude-raters is for files that are read into memory; drop it, or {large.asked}."
+        )
+    named = wanted.get("coefficient", [])
+    several = [named] if isinstance(named, str) else named
+    keep_raters = any(get_coefficient(one).needs_raters for one in several)
+    if large.asked and large.memory_limit is None:
+        note(f"The file is reduced in DuckDB, because of {large.asked}.")
+    plan = Plan(
+        **vars(large), keep_raters=keep_raters, in_memory=in_memory or reading.duplicates != "error"
+    )
+    study = read_or_reduce(files, reading, plan, note=note, rows=rows)
+    if default.get("coefficient") and study.kind == "number":
+        wanted = {"distance": main_distance(study)} | wanted
+    return sa.agreement(study, **wanted)
+
+
+def check_where_large(large: Large, given: Mapping[str, bool]) -> None:
+    """Raise an error for options that need to know who gave what to which unit."""
+    for option, is_given in given.items():
+        if large.asked and is_given:
+            raise OptionError(
+                f"{option} needs the file in memory, as a reduced one does not tell units and "
+                f"raters apart; drop it, or {large.asked}."
+            )
+
+
+CHECK_HELP = """[bold]setagree check study.csv --at-least 0.667[/bold]
+
+[not dim]Exit code 0 if alpha is at least that with 95% confidence, 1 if that is not shown,
+2 if there is no verdict. Also:[/]
+
+setagree check study.csv --at-least 0.8 -c fleiss_kappa -d jaccard --by batch
+setagree check study.csv --at-least 0.667 -o agreement.xml --format junit
+setagree check study.csv --at-least 0.667 --format github
+"""
+
+DECISION_FORMS = ["line", "json", *list(GATE_FORMS)[1:]]
+"""The formats of decisions, the default first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionDelivery(Delivery):
+    """In what form decisions come, and where they go."""
+
+    form: Text = member(RESULTS, "AS", "line, json, junit or github.", "--format", "-f")
+
+
+@grouped
+@sentences()
+def check(
+    files: options.Files,
+    *,
+    reading: ApartSpanReading,
+    large: Large,
+    asked: Asked,
+    at_least: options.Required,
+    by: options.CheckedGroups = None,
+    level: options.OneSided = 0.95,
+    delivery: DecisionDelivery,
+) -> None:
+    """Test an agreement against a required value."""
+    deliver = Deliverer(delivery, [*files, *asked.paths], reading, forms=DECISION_FORMS)
+    check_where_large(large, {"--by": by is not None})
+    check_threshold(at_least, "at_least")
+    whole: list[tuple[str | None, Rows | None]] = [(None, None)]
+    parts = whole if by is None else rounds(files, reading, by, least=1)
+    wanted: dict[str, Any] = {"asked": asked, "coefficient": "krippendorff_alpha"}
+    decisions, frames = [], []
+    named = ", ".join(Path(file).name for file in files)
+    for group, rows in parts:
+        with about(group) as note:
+            table = scored(files, reading, large=large, note=note, rows=rows, **wanted)
+            tests = [sa.at_least(row, at_least, level=level) for row in table]
+            for sentence in left_out(table[0]):
+                note(sentence)
+        for test in tests:
+            what = f"{test.agreement.coefficient} [{test.agreement.distance}]"
+            name = f"{named if group is None else group}: {what} at least {at_least:g}"
+            if test.reason is not None:
+                decisions.append(Decision(name, None, test.verdict))
+                continue
+            basis = test.verdict
+            if not test.passes and test.high >= at_least:
+                estimate = four(test.agreement.estimate)
+                sure = level_text(level)
+                basis = f"The estimate of {estimate} does not show it with {sure} confidence."
+            basis = f"Low end {four(test.low)}. {basis}"
+            decisions.append(Decision(name, test.passes, basis))
+        found = pd.concat([test.to_frame() for test in tests], ignore_index=True)
+        frames.append(found if by is None else found.assign(group=group))
+    decide(deliver, pd.concat(frames, ignore_index=True).drop(columns="passes"), decisions)
+
+
+def decide(deliver: Deliverer, frame: pd.DataFrame, decisions: Sequence[Decision]) -> NoReturn:
+    """Deliver decisions, and end with their exit code. JSON has a row of the frame for each."""
+    parts = [(each.name, each.holds, each.line) for each in decisions]
+    decided = pd.DataFrame(parts, columns=["requirement", "holds", "line"], dtype=object)
+    write = GATE_FORMS.get(deliver.form, GATE_FORMS["line"])
+    deliver(pd.concat([decided, frame], axis=1), write(decisions))
+    raise typer.Exit(exit_code(decisions))
+
+
+PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
+
+[not dim]How many units give alpha ± 0.05, judging by a pilot study. Also:[/]
+
+setagree plan pilot.csv --units 100,200,400 --ratings 2,3,5
+setagree plan pilot.csv --at-least 0.2 --power 0.9
+setagree plan pilot.csv --budget 1000 --cost-unit 1 --cost-rating 0.5
+"""
+
+
+@grouped
+@sentences()
+def plan(
+    files: options.Files,
+    *,
+    reading: PilotReading,
+    large: Large,
+    asked: Asked,
+    half_width: options.HalfWidth = None,
+    n_units: options.HowManyUnits = None,
+    n_ratings: options.HowManyRatings = None,
+    n_together: options.HowManyTogether = None,
+    level: options.Level = 0.95,
+    assurance: options.Assurance = None,
+    at_least: options.AtLeast = None,
+    power: options.Power = None,
+    costs: Costs,
+    seed: options.Seed = None,
+    delivery: Delivery,
+) -> None:
+    """Plan the number of units for a wanted interval."""
+    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
+    if not reading.wide and reading.raters and "".join(names(reading.raters)).isdecimal():
+        said = "--raters names columns; numbers of ratings per unit are those of --ratings."
+        raise OptionError(said)
+    goals = sa.PlanGoals(
+        half_width=half_width,
+        n_units=_numbers("units", n_units),
+        power=power,
+        at_least=at_least,
+        assurance=assurance,
+        level=level,
+    )
+    price = _costs(costs)
+    raters = _numbers("ratings", n_ratings)
+    sizes = _numbers("units-per-cluster", n_together, least=1)
+    drawn = seed_or_drawn(seed)
+    by_raters = {"--ratings": n_ratings is not None}
+    by_raters["--cost-rating"] = price is not None and n_units is None
+    check_where_large(large, by_raters)
+    table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
+    with spelling({"n_raters": "--ratings", "n_units": "--units"}):
+        planned = sa.plan(
+            table, goals, costs=price, n_raters=raters, units_per_cluster=sizes, rng=drawn
+        )
+    frame = planned.to_frame().assign(level=level)
+    if any(by_raters.values()):
+        frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
+    deliver(frame, paragraphs(counts(table), str(planned)), about=table[0].about, result=planned)
+
+
+def _costs(costs: Costs) -> sa.PlanCosts | None:
+    """Return the costs of the plan, or None if there are none."""
+    if costs.cost_rating is not None:
+        per_unit, budget = costs.cost_unit, costs.budget
+        return sa.PlanCosts(per_rating=costs.cost_rating, per_unit=per_unit or 0, budget=budget)
+    for name, cost in (("--cost-unit", costs.cost_unit), ("--budget", costs.budget)):
+        if cost is not None:
+            raise OptionError(f"{name} needs --cost-rating, the cost of a rating.")
+    return None
+
+
+def _numbers(name: str, given: Sequence[str] | None, *, least: int = 2) -> list[int] | None:
+    """Return the whole numbers of an option."""
+    if given is None:
+        return None
+    listed = names(given)
+    numbers = [int(number) for number in listed if number.isdecimal()]
+    if listed and len(numbers) == len(listed) and min(numbers) >= least:
+        return numbers
+    raise OptionError(
+        f"--{name} {','.join(given)!r} must be whole numbers of {least} or more, such as 2,3,5."
+    )
+
 
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
@@ -326,9 +546,9 @@ def _compared(families: Sequence[Sequence[Side]], compared: Comparison) -> tuple
     )
     sides = sides if len(files) > 1 else sides.drop(columns="file")
     shown = ""
-    for names in (_names(families, files), {}):
+    for short in (_names(families, files), {}):
         pairs = [
-            (names.get(one.number, str(one.number)), names.get(two.number, str(two.number)))
+            (short.get(one.number, str(one.number)), short.get(two.number, str(two.number)))
             for family in families
             for one, two in combinations(family, 2)
         ]

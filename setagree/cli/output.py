@@ -12,10 +12,9 @@ import pandas as pd
 import typer
 
 from setagree.checks import check_target, expanded, replace_file
-from setagree.cli.ending import hang_up
 from setagree.cli.inputs import check_not_read
 from setagree.cli.options import CALLED, Delivery, Reading
-from setagree.cli.show import print_text, say
+from setagree.cli.show import hang_up, print_text, say
 from setagree.errors import (
     DroppedRowsWarning,
     FileError,

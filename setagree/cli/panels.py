@@ -10,10 +10,9 @@ import pandas as pd
 
 import setagree as sa
 from setagree.cli import options as options
-from setagree.cli.gates import DECISION_FORMS, decide
-from setagree.cli.grouping import grouped
+from setagree.cli.inference import DECISION_FORMS, decide
 from setagree.cli.label_files import asked_distances
-from setagree.cli.options import ApartReading, Delivery, LabelFiles, Reading
+from setagree.cli.options import ApartReading, Delivery, LabelFiles, Reading, grouped
 from setagree.cli.output import FORMS, Deliverer, sentences
 from setagree.cli.reading import names, rater_names, read_study, read_with_models, unescaped
 from setagree.cli.show import say

@@ -1,4 +1,4 @@
-"""The command that scores a file, and the lists of what it can score with."""
+"""Commands about coefficients and distances: score, cite, and their lists."""
 
 from __future__ import annotations
 
@@ -8,24 +8,93 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Annotated, Any
 
 import pandas as pd
 
+import setagree as sa
 from setagree.cli import options as options
-from setagree.cli.grouping import grouped
-from setagree.cli.inference import other_interval
+from setagree.cli.inference import other_interval, scored
 from setagree.cli.label_files import wished
-from setagree.cli.large import scored
-from setagree.cli.options import Asked, Delivery, Large, QuestionReading, Reading, Resampling
-from setagree.cli.output import Deliverer, sentences
-from setagree.cli.reading import how_read, names
+from setagree.cli.options import (
+    RESULTS,
+    Asked,
+    Delivery,
+    Large,
+    QuestionReading,
+    Reading,
+    Resampling,
+    SpanReading,
+    Texts,
+    grouped,
+    option,
+)
+from setagree.cli.output import Deliverer, printing, sentences
+from setagree.cli.reading import how_read, names, read_study
 from setagree.cli.show import print_list, say
 from setagree.diagnosis.by_question import QuestionTable, by_question
-from setagree.distances.registry import available_distances
+from setagree.distances.registry import all_distance_names, available_distances, get_distance
 from setagree.errors import OptionError
-from setagree.scoring.coefficients import known_coefficients
+from setagree.scoring.coefficients import coefficient_names, get_coefficient, known_coefficients
+from setagree.scoring.references import cited
 from setagree.scoring.results import ABOUT
+from setagree.wording.references import bibliography
 from setagree.wording.result_base import described
+
+CITE_HELP = """[bold]setagree cite -c krippendorff_alpha -d masi[/bold]
+
+[not dim]BibTeX for setagree, and for the papers behind coefficients and distances. Also:[/]
+
+setagree cite --methods study.csv -c krippendorff_alpha
+"""
+
+_USUAL = ("krippendorff_alpha", "fleiss_kappa")
+"""What the table of a file has."""
+
+Coefficients = Annotated[
+    Texts,
+    option(
+        RESULTS, "NAME", "Default: alpha, kappa.", "--coefficient", "-c", known=coefficient_names
+    ),
+]
+Distances = Annotated[
+    Texts, option(RESULTS, "NAME", "Default: masi.", "--distance", "-d", known=all_distance_names)
+]
+
+
+Methods = Annotated[
+    Texts, option(RESULTS, "FILE", "Instead: the methods paragraph on a file.", "--methods")
+]
+
+
+@grouped
+@sentences()
+def cite(
+    *,
+    methods: Methods = None,
+    reading: SpanReading,
+    coefficient: Coefficients = None,
+    distance: Distances = None,
+) -> None:
+    """Print BibTeX for setagree, coefficients and distances, or a methods paragraph."""
+    if methods is not None:
+        given: dict[str, Any] = {"coefficient": names(coefficient), "distance": names(distance)}
+        wanted = {name: listed for name, listed in given.items() if listed}
+        table = sa.agreement(read_study(methods, reading), **wanted)
+        with printing():
+            sys.stdout.write(sa.methods_text(table) + "\n")
+        return
+    print_bibtex(coefficient, distance)
+
+
+def print_bibtex(coefficient: Texts = None, distance: Texts = None) -> None:
+    """Print BibTeX for setagree, coefficients and distances; default: those of a table."""
+    used = [get_coefficient(name) for name in names(coefficient) or _USUAL]
+    asked = names(distance) or [one.default_distance or "masi" for one in used]
+    sources = [*(one.source for one in used), *(get_distance(name).source for name in asked)]
+    with printing():
+        sys.stdout.write(bibliography(cited(filter(None, sources)), sa.__version__) + "\n")
+
 
 SCORE_HELP = """[bold]setagree score study.csv[/bold]
 

@@ -1,12 +1,42 @@
-"""Lists on the screen: by rich on a terminal where it is installed, as plain text elsewhere."""
+"""Printing of texts for people, and the end of a program whose reader is gone."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import signal
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO
+
+
+@contextmanager
+def ending_in_order() -> Iterator[None]:
+    """Let SIGTERM end the program as Ctrl-C does, so that temporary files are removed."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def hang_up() -> int:
+    """Let nobody write to a pipe that nobody reads, not even Python at its end."""
+    let_go(sys.stdout)
+    return 1
+
+
+def let_go(stream: TextIO) -> None:
+    """Send what is still written to a stream nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
 
 _WIDTH = 80
 _LAYOUT = "\n\xa0"
@@ -84,7 +114,7 @@ def _print_rich(rows: Sequence[tuple[str, str]]) -> None:
 def say(sentence: str) -> None:
     """Write one line to stderr."""
     # Imported here because the help of the command loads this module.
-    from setagree.cli.ending import let_go
+    from setagree.cli.show import let_go
     from setagree.progress import without_line
     from setagree.wording.sentences import visible
 

@@ -12,8 +12,7 @@ import pandas as pd
 
 import setagree as sa
 from setagree.cli import options as options
-from setagree.cli.grouping import grouped
-from setagree.cli.options import Delivery, SpanReading
+from setagree.cli.options import Delivery, SpanReading, grouped
 from setagree.cli.output import Deliverer, printing, sentences
 from setagree.cli.reading import long_table, read_study, unescaped
 from setagree.cli.show import print_list, say

@@ -1,4 +1,4 @@
-"""The commands for people who ask why: report and diagnose."""
+"""The commands that explain an agreement: report and diagnose."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import pandas as pd
 
+import setagree as sa
 from setagree.checks import check_target, expanded
 from setagree.cli import options as options
-from setagree.cli.grouping import grouped
 from setagree.cli.inference import resamples_or, seed_or_drawn
 from setagree.cli.inputs import check_not_read
 from setagree.cli.label_files import wished
@@ -29,18 +29,17 @@ from setagree.cli.options import (
     Reading,
     SpanReading,
     Text,
+    grouped,
     member,
     option,
 )
 from setagree.cli.output import Deliverer, check_ending, replacing, sentences
-from setagree.cli.population import with_population
-from setagree.cli.reading import long_table, names, read_with_models
+from setagree.cli.reading import long_table, names, read_with_models, with_population
 from setagree.cli.scores import by_questions
 from setagree.cli.show import say
-from setagree.cli.times import OverTime, Window, time_lines
 from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.by_question import QuestionTable
-from setagree.diagnosis.grouping import grouped_table
+from setagree.diagnosis.grouping import first_times, grouped_table, study_and_column, windowed_times
 from setagree.errors import DroppedRowsWarning, OptionError, SetagreeWarning, check_choice
 from setagree.large.joining import model_files
 from setagree.reporting.findings import (
@@ -55,8 +54,62 @@ from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import report as write_report
 from setagree.reporting.sections.base import Findings, Section, Table
 from setagree.study.annotations import Annotations
+from setagree.study.columns import with_missing_ids
+from setagree.study.numbers import as_number
 from setagree.wording.sentences import Sentence, columns_of, cut, plain
-from setagree.wording.tables import TERMINAL, Column, aligned
+from setagree.wording.tables import TERMINAL, Column, TextTable, aligned
+
+OverTime = Annotated[Text, option(options.COLUMNS, "COLUMN", "Time of rating: dates or numbers.")]
+Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --time: 7D, 12h, or 50.")]
+
+
+def time_lines(
+    files: Sequence[str],
+    reading: Reading,
+    column: str | None,
+    window: str | None,
+    given: dict[str, Any],
+    models: Sequence[Any] = (),
+) -> list[str]:
+    """Return a table of the humans' agreement in each window of time; nothing if none is asked."""
+    if (column is None) != (window is None):
+        raise OptionError("--time and --window belong together: --time date --window 7D.")
+    if column is None or window is None:
+        return []
+    frame, how, without = long_table(files, reading, besides=column, option="--time")
+    frame = with_missing_ids(frame, [column])
+    number = as_number(window)
+    length = window if number is None else number if isinstance(number, int) else float(number)
+    with warnings.catch_warnings():
+        # All of them have been said when the study was read.
+        warnings.simplefilter("ignore", SetagreeWarning)
+        gone = [*without, *models]
+        study, cells, units = study_and_column(frame, column, how, without=gone)
+        study = with_population(study, reading)
+        times = windowed_times(cells, f"--time {column!r}")
+        first = first_times(times, units, study.n_units)
+        at = dict(zip(study.units, map(first.shown, cast("Any", first.values)), strict=True))
+        found = sa.over_time(study, at, window=length, **given)
+    found = found.assign(start=[*map(_moment, found["start"])], end=[*map(_moment, found["end"])])
+    table = TextTable.of(found, _WINDOWS, given.get("level", 0.95))
+    return ["", f"OVER TIME ({column}, {window})", *str(table).splitlines()]
+
+
+_WINDOWS = (
+    Column("start", "text", "from"),
+    Column("end", "text", "to before"),
+    Column("n_units", "count", "units"),
+    Column("n_raters", "count", "raters"),
+    Column("n_ratings", "count", "ratings"),
+    Column("estimate"),
+    Column(("low", "high"), "interval"),
+)
+
+
+def _moment(time: Any) -> str:
+    """Return a number, or a date and the minute."""
+    return f"{time:%Y-%m-%d %H:%M}" if isinstance(time, pd.Timestamp) else f"{time:g}"
+
 
 REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 

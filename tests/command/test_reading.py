@@ -16,7 +16,7 @@ pytest.importorskip("typer", reason="the command needs the cli extra")
 
 from setagree.cli import app as cli
 from setagree.cli.options import Reading
-from setagree.cli.times import time_lines
+from setagree.cli.views import time_lines
 
 LABELS = ["joy", "joy, fear", "fear", "anger", "", "joy"]
 RAW = [(f"t{k}", who, LABELS[(k * (1 + j)) % 6]) for k in range(12) for j, who in enumerate("abc")]
