@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from setagree.errors import (
 )
 from setagree.large.opening import open_study, open_table
 from setagree.study.annotations import Annotations
+from setagree.study.answer_warnings import warn_similar
 from setagree.study.attributes import named_raters
 from setagree.study.codes import as_objects, common_order, have_degrees
 from setagree.study.columns import with_columns
@@ -274,6 +276,8 @@ def _joined(
     codes = {value: code for code, value in enumerate(study.values)}
     moved = np.array([codes.setdefault(value, len(codes)) for value in model.values])
     values = [*map(Degrees.of, codes)] if have_degrees(codes) else codes
+    if study.kind != "number":
+        warn_similar("Labels", {*chain.from_iterable(codes)} if study.kind == "labels" else codes)
     frame = pd.concat([x.raters_frame for x in (study, model)]).astype(object)
     unobserved = [x.unobserved for x in (study, model) if x.unobserved is not None]
     return replace(

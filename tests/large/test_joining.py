@@ -276,3 +276,12 @@ class TestRefusals:
         scores = sa.Annotations.from_triples([("gpt", 1, 3.5)], kind="value")
         with pytest.raises(DataError, match="of kind 'number' and the study's 'labels'"):
             with_models(sa.Annotations.from_triples([("ann", 1, "a")]), scores)
+
+
+def test_labels_of_the_model_that_look_like_those_of_the_study():
+    model = pd.DataFrame({"unit": ["1", "2"], "labels": ["Joy", "fear"]})
+    study = sa.Annotations.from_triples([("ann", "1", "joy"), ("ann", "2", "fear")])
+    with pytest.warns(
+        sa.SetagreeWarning, match="'Joy' and 'joy'. If they are one, use case='lower'"
+    ):
+        with_models(study, model)
