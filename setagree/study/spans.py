@@ -230,12 +230,13 @@ def from_spans(
     ------
     DataError
         A span is empty or ends beyond its document, its rater did not annotate the document, or the
-        length of the document is unknown.
+        length of the document is unknown; or an offset of a text is not a whole number.
 
     Warns
     -----
     SetagreeWarning
-        Some raters have no row in some documents; spans without a word were dropped.
+        Some raters have no row in some documents; spans without a word were dropped; or offsets are
+        read as UTF-16 units, because a span ends beyond its text otherwise.
 
     Examples
     --------
