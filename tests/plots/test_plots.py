@@ -377,6 +377,8 @@ def test_null_of_one_value():
     test = sa.permutation_test(ALPHA, n_resamples=9, rng=1)
     ax = drawn(plots.null(replace(test, distribution=np.zeros(9)), ax=fresh()))
     assert [bar.get_height() for bar in ax.patches if bar.get_height()] == [9]
+    ends = [ax.patches[0].get_x(), ax.patches[-1].get_x() + ax.patches[-1].get_width()]
+    assert ends == pytest.approx([-0.01, 0.01])
 
 
 @pytest.mark.parametrize("level", [0.95, 0.9, 0.999])
