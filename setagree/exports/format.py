@@ -138,6 +138,10 @@ class Request:
     predictions: Predictions = False
     is_one_of_several: bool = False
 
+    def sep_or(self, usual: str) -> str:
+        """Return the text between labels, by default the usual one of the format."""
+        return usual if self.label_sep is None else self.label_sep
+
     def reads(self, model: Hashable) -> bool:
         """Return whether the answers of a model are read."""
         if isinstance(self.predictions, bool):

@@ -76,6 +76,11 @@ class Node:
         """Yield the values of the object that this value must be."""
         return (self.at(key) for key in self.members())
 
+    def each(self, key: str) -> Iterator[Node]:
+        """Yield the items of the list under a key, none where it is absent or null."""
+        inside = self.get(key)
+        yield from () if inside is None else inside.items()
+
     def items(self) -> Iterator[Node]:
         """Yield the items of the list that this value must be."""
         if not isinstance(self.value, list):

@@ -453,19 +453,19 @@ FORMATS: tuple[Format, ...] = (
             Signature("records", {"eval", "samples"}),
             Signature("folder", {"header.json"}, some=[r"samples/.*\.json"]),
         ),
-        of_tool("judges", "read_inspect"),
+        of_tool("judges", "read", "inspect"),
     ),
     _documented(
         "promptfoo",
         "promptfoo, results in JSON",
         (Signature("records", {"evalId", "results"}),),
-        of_tool("judges", "read_promptfoo"),
+        of_tool("judges", "read", "promptfoo"),
     ),
     _documented(
         "deepeval",
         "DeepEval, test run",
         (Signature("records", {"testCases"}),),
-        of_tool("judges", "read_deepeval"),
+        of_tool("judges", "read", "deepeval"),
     ),
     _documented(
         "langfuse",
@@ -475,7 +475,7 @@ FORMATS: tuple[Format, ...] = (
                 "records", {"traceId", "name", "source"}, also=of_tool("judges", "is_langfuse")
             ),
         ),
-        of_tool("judges", "read_langfuse"),
+        of_tool("judges", "read", "langfuse"),
         "With several scores: $question says which.",
     ),
     _documented(
@@ -485,7 +485,7 @@ FORMATS: tuple[Format, ...] = (
             Signature("records", {"info"}, also=of_tool("judges", "is_mlflow")),
             Signature("records", {"trace_id", "assessments"}),
         ),
-        of_tool("judges", "read_mlflow"),
+        of_tool("judges", "read", "mlflow"),
         "With several assessments: $question says which.",
     ),
 )

@@ -5,7 +5,6 @@ A suggestion is the answer of its agent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -84,7 +83,7 @@ def read_nested(path: Path, request: Request) -> Answers:
             parse = partial(_response, one.at("value"))
             predicted.add(record.at("id").name(), one.get("agent"), parse, one.place)
         for name in record.at("responses").members():
-            for each in _responses(record, name):
+            for each in record.at("responses").each(name):
                 pair = record.at("id").name(), each.at("user_id").name()
                 seen.update(listed := text_pairs([pair[0]], [pair[1]]))
                 if name == question:
@@ -92,9 +91,3 @@ def read_nested(path: Path, request: Request) -> Answers:
                     answers.add(*pair, labels, each.place)
     check_roster(roster, seen, shown(path))
     return replace(answers, predicted=predicted.answers)
-
-
-def _responses(record: Node, question: str) -> Iterator[Node]:
-    """Yield the responses to a question, where there are any."""
-    responses = record.at("responses").get(question)
-    yield from responses.items() if responses is not None else ()

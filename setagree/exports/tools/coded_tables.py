@@ -48,7 +48,7 @@ def read_appen(path: Path, request: Request) -> Answers:
     # A column of answers has one of test answers next to it; without, any may be the question.
     asked = [name for name in own if f"{name}_gold" in own] if request.question is None else []
     question = pick_question(request.question, asked or _answers(sheet, own), sheet.name)
-    labels = split_column(sheet, question, "\n" if request.label_sep is None else request.label_sep)
+    labels = split_column(sheet, question, request.sep_or("\n"))
     tainted = sheet.among("_tainted", {"true"})
     gold = sheet.among("_golden", {"true"})
     if (answer := f"{question}_gold") in sheet.frame:
@@ -70,7 +70,7 @@ def read_atlasti(path: Path, request: Request) -> Answers:
     found = sheet.found(
         segments(sheet, "Document", "Reference"),
         sheet.ids("Created by"),
-        split_column(sheet, "Codes", "\n" if request.label_sep is None else request.label_sep),
+        split_column(sheet, "Codes", request.sep_or("\n")),
         sheet.blank("Codes"),
     )
     return settle(found, request, why="The quotation has no codes.", default="empty")
@@ -90,9 +90,7 @@ def read_dedoose(path: Path, request: Request) -> Answers:
         labels, blank = flag_sets(sheet, codes)
     else:
         combined = "Codes Applied Combined"
-        labels = split_column(
-            sheet, combined, ", " if request.label_sep is None else request.label_sep
-        )
+        labels = split_column(sheet, combined, request.sep_or(", "))
         blank = sheet.blank(combined)
     units = segments(sheet, "Media Title", "Excerpt Range")
     found = sheet.found(units, sheet.ids("Excerpt Creator"), labels, blank)

@@ -49,7 +49,7 @@ def _has_semicolons(peek: Peek) -> bool:
 def read(path: Path, request: Request, usual_sep: str) -> Answers:
     """Read the responses to a checkbox grid (one row per rater), or to one unit at a time."""
     sheet = Sheet.open(path, request)
-    label_sep = usual_sep if request.label_sep is None else request.label_sep
+    label_sep = request.sep_or(usual_sep)
     rater = _form_rater(sheet)
     grid = {name: match for name in sheet.columns if (match := _GRID.fullmatch(name))}
     if grid:

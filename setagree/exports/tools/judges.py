@@ -11,7 +11,7 @@ import json
 import os
 import struct
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -36,14 +36,24 @@ _WORDS = [
 """Texts that stand for false and true."""
 
 
-def read_inspect(path: Path, request: Request) -> Answers:
-    """Return the scores of the samples of an Inspect log, in JSON or binary (.eval)."""
-    check_useless(request, path, "question", "roster")
-    if zipfile.is_zipfile(path):
-        samples = _packed_samples(path)
-    else:
-        samples = read_object(path, request.encoding).at("samples").items()
-    return _answers(_of_inspect(samples), request, path)
+def read(path: Path, request: Request, tool: str) -> Answers:
+    """Return the scores in a log of a tool: each of a unit by a scorer, a metric or a person."""
+    if tool in {"inspect", "promptfoo", "deepeval"}:
+        check_useless(request, path, "question", "roster")
+    scores = list(_SCORES[tool](path, request))
+    # What a tool writes for false and true.
+    own = ("False", "True") if tool == "langfuse" else ("fail", "pass")
+    question = choose_question(request.question, (score[0] for score in scores), shown(path))
+    chosen = [score for score in scores if score[0] == question]
+    words = _words([value for _, _, _, value, _ in chosen], own)
+    answers = Answers()
+    for _, unit, rater, value, is_model in chosen:
+        answers.add(unit, rater, _labels(value, words), value.place)
+        answers.models.update([rater] * is_model)
+    return answers
+
+
+# ---- Inspect ------------------------------------------------------------------------------------
 
 
 def _packed_samples(path: Path) -> Iterator[Node]:
@@ -73,28 +83,30 @@ def _content(
     return bytes(pa.CompressedInputStream(packed, "zstd").read())
 
 
-def _of_inspect(samples: Iterable[Node]) -> Iterator[Score]:
+def _of_inspect(path: Path, request: Request) -> Iterator[Score]:
+    """Yield the scores of the samples of a log, in JSON or binary (.eval)."""
+    if zipfile.is_zipfile(path):
+        samples = _packed_samples(path)
+    else:
+        samples = read_object(path, request.encoding).at("samples").items()
     for sample in samples:
         epoch = sample.get("epoch")
         unit = str(sample.at("id").name())
         unit += "" if epoch is None or epoch.value == 1 else f" (epoch {epoch.value})"
         scores = sample.get("scores")
-        for score in [] if scores is None else scores.values():
+        for score in () if scores is None else scores.values():
             yield "", unit, str(score.key), score.at("value"), not _is_human(str(score.key))
 
 
-def read_promptfoo(path: Path, request: Request) -> Answers:
-    """Return pass or fail of each assertion of a promptfoo result."""
-    check_useless(request, path, "question", "roster")
-    return _answers(_of_promptfoo(read_object(path, request.encoding)), request, path)
+# ---- Other tools --------------------------------------------------------------------------------
 
 
-def _of_promptfoo(root: Node) -> Iterator[Score]:
-    for row in root.at("results").at("results").items():
+def _of_promptfoo(path: Path, request: Request) -> Iterator[Score]:
+    """Yield pass or fail of each assertion of a result."""
+    for row in read_object(path, request.encoding).at("results").at("results").items():
         unit = f"test {row.at('testIdx').name()}, prompt {row.at('promptIdx').name()}"
         grading = row.get("gradingResult")
-        parts = None if grading is None else grading.get("componentResults")
-        for part in [] if parts is None else parts.items():
+        for part in () if grading is None else grading.each("componentResults"):
             assertion = part.get("assertion")
             kind = None if assertion is None else assertion.get("type")
             metric = None if assertion is None else assertion.get("metric")
@@ -104,31 +116,20 @@ def _of_promptfoo(root: Node) -> Iterator[Score]:
             yield "", unit, rater, part.at("pass"), not is_human
 
 
-def read_deepeval(path: Path, request: Request) -> Answers:
-    """Return success or failure of each metric of a DeepEval test run."""
-    check_useless(request, path, "question", "roster")
-    return _answers(_of_deepeval(read_object(path, request.encoding)), request, path)
-
-
-def _of_deepeval(root: Node) -> Iterator[Score]:
-    for case in root.at("testCases").items():
+def _of_deepeval(path: Path, request: Request) -> Iterator[Score]:
+    """Yield success or failure of each metric of a test run."""
+    for case in read_object(path, request.encoding).at("testCases").items():
         unit = str(case.at("name").name())
-        metrics = case.get("metricsData")
-        for metric in [] if metrics is None else metrics.items():
+        for metric in case.each("metricsData"):
             model = metric.get("evaluationModel")
             name = str(metric.at("name").name())
             rater = name if model is None else f"{name} / {model.name()}"
             yield "", unit, rater, metric.at("success"), not _is_human(name)
 
 
-def read_langfuse(path: Path, request: Request) -> Answers:
-    """Return exported scores of Langfuse: of annotators, evaluators and the API."""
-    records = read_records(path, request.encoding, name="scores")
-    return _answers(_of_langfuse(records), request, path, ("False", "True"))
-
-
-def _of_langfuse(records: Iterable[Node]) -> Iterator[Score]:
-    for score in records:
+def _of_langfuse(path: Path, request: Request) -> Iterator[Score]:
+    """Yield exported scores: of annotators, evaluators and the API."""
+    for score in read_records(path, request.encoding, name="scores"):
         parts = [score.get("traceId"), score.get("observationId")]
         unit = " / ".join(str(part.name()) for part in parts if part is not None)
         source, author = score.at("source").text(), score.get("authorUserId")
@@ -141,18 +142,12 @@ def _of_langfuse(records: Iterable[Node]) -> Iterator[Score]:
         yield str(score.at("name").name()), unit, rater, value, source == "EVAL"
 
 
-def read_mlflow(path: Path, request: Request) -> Answers:
-    """Return the feedback in exported traces of MLflow."""
-    records = read_records(path, request.encoding, name="traces")
-    return _answers(_of_mlflow(records), request, path)
-
-
-def _of_mlflow(records: Iterable[Node]) -> Iterator[Score]:
-    for record in records:
+def _of_mlflow(path: Path, request: Request) -> Iterator[Score]:
+    """Yield the feedback in exported traces."""
+    for record in read_records(path, request.encoding, name="traces"):
         trace = record.get("info") or record
         unit = str(trace.at("trace_id").name())
-        assessments = trace.get("assessments")
-        for one in [] if assessments is None else assessments.items():
+        for one in trace.each("assessments"):
             if (feedback := one.get("feedback")) is None:
                 continue  # an expectation is no answer of a rater
             source = one.at("source")
@@ -161,6 +156,15 @@ def _of_mlflow(records: Iterable[Node]) -> Iterator[Score]:
             is_model = kind is not None and kind.value in {"LLM_JUDGE", "AI_JUDGE", "CODE"}
             question = (one.get("assessment_name") or one.at("name")).name()
             yield str(question), unit, rater, feedback.at("value"), is_model
+
+
+_SCORES = {
+    "inspect": _of_inspect,
+    "promptfoo": _of_promptfoo,
+    "deepeval": _of_deepeval,
+    "langfuse": _of_langfuse,
+    "mlflow": _of_mlflow,
+}
 
 
 def is_langfuse(peek: Peek) -> bool:
@@ -178,21 +182,6 @@ def is_mlflow(peek: Peek) -> bool:
 
 def _is_human(name: str) -> bool:
     return "human" in name.casefold()
-
-
-def _answers(
-    scores: Iterable[Score], request: Request, path: Path, own: tuple[str, str] = ("fail", "pass")
-) -> Answers:
-    """Return the answers to one question, each a label; `own` are the tool's for false and true."""
-    listed = list(scores)
-    question = choose_question(request.question, (score[0] for score in listed), shown(path))
-    chosen = [score for score in listed if score[0] == question]
-    words = _words([value for _, _, _, value, _ in chosen], own)
-    answers = Answers()
-    for _, unit, rater, value, is_model in chosen:
-        answers.add(unit, rater, _labels(value, words), value.place)
-        answers.models.update([rater] * is_model)
-    return answers
 
 
 def _words(values: list[Node], own: tuple[str, str]) -> tuple[str, str]:

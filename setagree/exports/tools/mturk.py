@@ -54,8 +54,7 @@ def _pipe_column(sheet: Sheet, request: Request) -> Column:
     known = [name for name, column in answers.items() if not _BOX.fullmatch(column)]
     asked = request.question and request.question.removeprefix("Answer.")
     name = answers[pick_question(asked, known, sheet.name)]
-    label_sep = "|" if request.label_sep is None else request.label_sep
-    return split_column(sheet, name, label_sep), sheet.blank(name)
+    return split_column(sheet, name, request.sep_or("|")), sheet.blank(name)
 
 
 def _box_columns(sheet: Sheet, request: Request) -> Column:

@@ -124,7 +124,7 @@ def _markers(sheet: Sheet, columns: Sequence[str]) -> Flags:
 
 def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[LabelSet | None]:
     """Return the label sets of columns one after another, with the doubts about them."""
-    label_sep = "," if request.label_sep is None else request.label_sep
+    label_sep = request.sep_or(",")
     syntax = LabelSyntax(label_sep=label_sep)
     cells = np.concatenate([sheet.cells(name).to_numpy(dtype=object) for name in columns])
     distinct, codes = np.unique(cells.astype(str), return_inverse=True)

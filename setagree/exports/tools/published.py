@@ -54,7 +54,7 @@ def _labels(node: Node, request: Request) -> LabelSet | None:
         return node.label_set()
     if isinstance(value, int | float) and not isinstance(value, bool):
         return node.number_set()
-    label_sep = "," if request.label_sep is None else request.label_sep
+    label_sep = request.sep_or(",")
     labels = read_cell(node.text(), LabelSyntax(label_sep=label_sep, blank="missing"))
     return blank_answer(request, node, "blank") if labels is None else labels
 
