@@ -74,6 +74,18 @@ def test_groups_with_few_rarer_answers_are_left_out():
     assert set(alone["no_test"]) == {f"fewer than two groups can be tested ({said})"}
 
 
+@pytest.mark.parametrize("compare", ["by_group", "over_time"])
+def test_a_coefficient_without_a_known_score_interval_has_no_test(compare):
+    study = sa.simulate(60, 3, rng=1)
+    place = {unit: k // 20 for k, unit in enumerate(study.units)}
+    options = {"n_resamples": 19, "rng": 1} if compare == "by_group" else {"window": 1}
+    frame = getattr(sa, compare)(study, place, coefficient="mv_alpha", **options)
+    parts = [sa.mv_alpha(study.take(study.unit_codes // 20 == k)) for k in range(3)]
+    assert frame["estimate"].tolist() == pytest.approx([one.estimate for one in parts], abs=1e-12)
+    assert frame[["low", *P]].isna().all(axis=None)
+    assert set(frame["no_test"]) == {"the score test is not known to hold for mv_alpha"}
+
+
 def test_windows_are_groups():
     study = sa.simulate(90, 3, rng=1)
     day = {unit: k // 3 for k, unit in enumerate(study.units)}
