@@ -1,4 +1,4 @@
-"""The little that engines do not share: uploading a small table, lists, accents."""
+"""Operations that differ between engines, such as uploads, lists as text, and accents."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ Result = TypeVar("Result")
 _RAISED = re.compile(r"^[\w.]+(?:Error|Exception): .*$", re.MULTILINE)
 _NOT_ASCII = r"[^\x00-\x7F]"
 _MAY_NEED_TIDYING = r"^\s|\s$|[^ -~]"
-# What DuckDB needs of its memory limit to group rows, if each were of another unit.
-_BYTES_A_ROW = 100
+# Memory in bytes that DuckDB needs to group a row, if each is of another unit.
+_BYTES_PER_ROW = 100
 _HASH = "hash(unit)"
 _FULL = [os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)]
 _UNITS = {"bytes": 1} | {f"{prefix}iB": 2 ** (10 * k) for k, prefix in enumerate("KMGTPE", 1)}
 
 
 class Engine:
-    """What a lazy table is computed by.
+    """Engine of a lazy table.
 
     Attributes
     ----------
     name : str
-        For sentences.
+        Name for messages.
     home : str
-        The library whose eager tables results arrive in.
+        Library of the eager tables of results.
     options : dict
-        How results are computed.
+        Options of the computation.
     is_remote : bool
-        Whether tables may lie on another machine, so that none is read into memory unasked.
+        Whether tables may be on another machine, so that they are not read into memory by default.
     tidies : bool
         Whether `composed` also removes the space around text.
     """
@@ -75,15 +75,15 @@ class Engine:
         raise NotImplementedError
 
     def pieces(self, native: Any, n_rows: int) -> AbstractContextManager[list[Any]]:  # noqa: ARG002
-        """Give a table with a column ``unit`` in pieces of whole units that fit in memory."""
+        """Yield a table with a column ``unit`` in pieces of whole units that fit in memory."""
         return nullcontext([native])
 
     def kept(self, natives: Sequence[Any]) -> Any:
-        """Return tables as one, each computed once and alone where the engine can keep it."""
+        """Return tables as one; an engine that can keep them computes each once, separately."""
         return natives[0]
 
     def bit_count(self, native: Any, column: str) -> Any:
-        """Return the table with a column of whole numbers as how many of their bits are set."""
+        """Return the table with the number of set bits of a column of whole numbers."""
         raise NotImplementedError
 
     def as_json(self, native: Any, column: str) -> Any:
@@ -91,12 +91,12 @@ class Engine:
         raise NotImplementedError
 
     def from_json(self, text: str) -> object:
-        """Return the list, or what else JSON lines hold, that was written so."""
+        """Return the list, or another value of JSON lines, of a text."""
         return json.loads(text, parse_float=number_of_json)
 
 
 class DuckDB(Engine):
-    """Relations of DuckDB; of a connection that can be told to stop, where it is given."""
+    """Relations of DuckDB, with a connection that can be interrupted if it is passed."""
 
     name = "DuckDB"
 
@@ -105,23 +105,23 @@ class DuckDB(Engine):
         self.folder = folder
 
     def run(self, work: Callable[[], Result]) -> Result:
-        """Compute a query; Ctrl-C stops it at once."""
+        """Compute a query, which Ctrl-C stops at once if the connection is known."""
         return run_query(work, self.connection)
 
     def upload(self, native: Any, small: Any) -> Any:
         """Return a small Arrow table as a relation of the same connection."""
 
-        def ask() -> Any:
-            # DuckDB finds it by its name, unless the connection has a table that is called so.
+        def select() -> Any:
+            # DuckDB finds the table by the name of the variable, unless it has such a table.
             setagree_codes_3f9a1c = small  # noqa: F841
-            asked = "SELECT * FROM setagree_codes_3f9a1c"
+            query = "SELECT * FROM setagree_codes_3f9a1c"
             if self.connection is not None:
-                return self.connection.sql(asked)
-            return native.query("setagree_rows", asked)  # which plans all of the relation again
+                return self.connection.sql(query)
+            return native.query("setagree_rows", query)  # slower: plans the whole relation again
 
         try:
-            return self.run(ask)
-        except Exception as error:  # such as a connection that reads no tables of Python
+            return self.run(select)
+        except Exception as error:  # such as a connection without access to Python tables
             raise stopped(self.name, error) from error
 
     def composed(self, native: Any, column: str) -> Any:
@@ -129,26 +129,27 @@ class DuckDB(Engine):
         return replaced(native, column, "nfc_normalize", None)
 
     def odd(self, native: Any, column: str) -> Any:
-        """Tell text by its ends and its bytes, which takes half as long as an expression."""
+        """Compare ends and bytes of the text, which takes half as long as a regular expression."""
         ends = f"{column} < '!' OR reverse({column}) < '!'"
         return native.project(f"*, {ends} OR strlen({column}) <> length({column}) AS odd_{column}")
 
     @contextmanager
     def pieces(self, native: Any, n_rows: int) -> Iterator[list[Any]]:
-        """Give the relation as few pieces as its memory limit asks for, where we have set it.
+        """Yield the relation in as few pieces as the memory limit permits, if it is known.
 
-        Several are files, written in one pass over the rows and removed in the end.
+        Several pieces are files, which are written in one pass over the rows and removed at the
+        end.
         """
-        asked = "SELECT current_setting('memory_limit')"
+        query = "SELECT current_setting('memory_limit')"
         n = 1
         if self.folder is not None:
-            [[said]] = self.run(lambda: self.connection.sql(asked).fetchall())
-            amount, unit = said.split()
-            n = math.ceil(n_rows * _BYTES_A_ROW / (float(amount) * _UNITS[unit]))
+            [[limit]] = self.run(lambda: self.connection.sql(query).fetchall())
+            amount, unit = limit.split()
+            n = math.ceil(n_rows * _BYTES_PER_ROW / (float(amount) * _UNITS[unit]))
         if n < 2:
             yield [native]
             return
-        # Grouping goes by the lower bits of the hash, which differ in a piece where n is odd.
+        # DuckDB groups by the lower bits of the hash, which vary within a piece only if n is odd.
         by = f"*, {_HASH} % {n | 1} AS piece"
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             self._write(native, by, folder, ", PARTITION_BY (piece)")
@@ -162,7 +163,7 @@ class DuckDB(Engine):
         return units.aggregate("keys, count(*) AS times, bool_or(repeated) AS repeated", "keys")
 
     def kept(self, natives: Sequence[Any]) -> Any:
-        """Return relations as the relation of files that they are written to."""
+        """Write relations to files, and return the relation of these files."""
         if self.folder is None:
             return natives[0]
         folder = tempfile.mkdtemp(dir=self.folder)
@@ -175,13 +176,13 @@ class DuckDB(Engine):
         copy = f"COPY ({rows}) TO {quoted(path)} (FORMAT parquet{options})"
         try:
             written = self.run(lambda: native.query("setagree_rows", copy))
-            if written is not None:  # DuckDB 1 has written the rows by now
+            if written is not None:  # DuckDB 1 returns None and has written the rows
                 self.run(written.fetchall)
         except Exception as error:  # such as a full disk
             raise stopped(self.name, error) from error
 
     def _read(self, pattern: str) -> Any:
-        """Return the relation of files that were written so."""
+        """Return the relation of written files."""
         rows = f"SELECT * FROM read_parquet({quoted(pattern)}, hive_partitioning=false)"  # noqa: S608
         return self.connection.sql(rows)
 
@@ -212,7 +213,7 @@ class Polars(Engine):
         return native.with_columns(pl.col(column).str.normalize("NFC"))
 
     def odd(self, native: Any, column: str) -> Any:
-        """Return the frame with what a regular expression tells."""
+        """Return the frame with the result of a regular expression."""
         import polars as pl
 
         odd = pl.col(column).str.contains(_MAY_NEED_TIDYING)
@@ -232,7 +233,7 @@ class Polars(Engine):
         return native.with_columns(cell.alias(column))
 
     def from_json(self, text: str) -> object:
-        """Return the list, which Polars writes as a field of an object."""
+        """Return the list, which `as_json` writes as a field of an object."""
         return json.loads(text)["answer"]
 
 
@@ -243,7 +244,7 @@ class Spark(Engine):
     is_remote = True
 
     def upload(self, native: Any, small: Any) -> Any:
-        """Return a small Arrow table as a data frame that every worker gets a copy of."""
+        """Return a small Arrow table as a data frame that is copied to every worker."""
         from pyspark.sql import functions, types
 
         answer, *others = small.column_names
@@ -253,7 +254,7 @@ class Spark(Engine):
         return functions.broadcast(native.sparkSession.createDataFrame(rows, schema))
 
     def composed(self, native: Any, column: str) -> Any:
-        """Return the data frame with composed accents, which Spark has no function for."""
+        """Return the data frame with composed accents, by a Python function for Spark."""
         import unicodedata
 
         from pyspark.sql import functions
@@ -261,7 +262,7 @@ class Spark(Engine):
         name = functions.col(column)
         try:
             ascii_only = not native.filter(name.rlike(_NOT_ASCII)).head(1)
-        except Exception as error:  # whatever goes wrong in a cluster, or in the user's own query
+        except Exception as error:  # a cluster or the user's query may raise any exception
             raise stopped(self.name, error) from error
         if ascii_only:
             return native
@@ -269,7 +270,7 @@ class Spark(Engine):
         return native.withColumn(column, compose(name))
 
     def odd(self, native: Any, column: str) -> Any:
-        """Return the data frame with what a regular expression tells."""
+        """Return the data frame with the result of a regular expression."""
         from pyspark.sql import functions
 
         odd = functions.col(column).rlike(_MAY_NEED_TIDYING)
@@ -303,21 +304,21 @@ class Ibis(Engine):
         return ibis.memtable(small, schema=ibis.schema(types))
 
     def composed(self, native: Any, column: str) -> Any:
-        """Return the table with tidied text; the distinct texts that change are tidied here."""
+        """Return the table with tidied text; distinct texts that change are tidied in Python."""
         import ibis
         import pyarrow as pa
 
         odd = native.filter(native[f"odd_{column}"]).select(column).distinct()
         try:
             texts = odd.to_pyarrow()[column].to_pylist()
-        except Exception as error:  # whatever goes wrong in a database
+        except Exception as error:  # a database may raise any exception
             raise stopped(self.name, error) from error
         changed = {text: new for text in texts if (new := tidied(text)) != text}
         if not changed:
             return native
         new = f"new_{column}"
-        known = ibis.memtable(pa.table({column: [*changed], new: [*changed.values()]}))
-        joined = native.left_join(known, column)
+        tidy = ibis.memtable(pa.table({column: [*changed], new: [*changed.values()]}))
+        joined = native.left_join(tidy, column)
         others = [name for name in native.columns if name != column]
         kept = joined.select(*others, **{column: ibis.coalesce(joined[new], native[column])})
         # Without a condition above it, Ibis 12 merges this join with later ones and loses columns.
@@ -328,18 +329,18 @@ class Ibis(Engine):
         return native.mutate(**{f"odd_{column}": native[column].re_search(_MAY_NEED_TIDYING)})
 
     def bit_count(self, native: Any, column: str) -> Any:
-        """Return the table with bits counted, one after the other."""
+        """Return the table with bits counted individually."""
         bits = [(native[column] >> k) & 1 for k in range(_MARK_BITS)]
         return native.mutate(**{column: sum(bits[1:], bits[0])})
 
     def as_json(self, native: Any, column: str) -> Any:
-        """Return the table with lists of text as their length and their labels, separated."""
+        """Return the table with lists of text as their length and their joined labels."""
         import ibis
 
         cell = native[column]
         if not cell.type().value_type.is_string():
             raise DataError(
-                "lists in a table of Ibis hold text alone; read the table into memory: "
+                "lists in a table of Ibis must hold text; read the table into memory: "
                 "setagree.read(table)."
             )
         text = cell.length().cast("string") + ":" + cell.join(_UNIT_SEPARATOR).fill_null("")
@@ -358,7 +359,7 @@ _MARK_BITS, _UNIT_SEPARATOR = 63, "\x1f"
 
 
 def wrapped(native: Any) -> nw.LazyFrame[Any]:
-    """Return a lazy frame of an engine in the words of narwhals.
+    """Return a lazy frame of an engine, wrapped by narwhals.
 
     Raises
     ------
@@ -373,7 +374,7 @@ def wrapped(native: Any) -> nw.LazyFrame[Any]:
 
 
 def find_engine(frame: object) -> Engine | None:
-    """Return the engine that computes a lazy frame, or None if it is in memory or not known."""
+    """Return the engine of a lazy frame, or None for tables in memory and unknown engines."""
     if not hasattr(frame, "collect_schema") or not hasattr(frame, "implementation"):
         return None
     import narwhals as nw
@@ -403,41 +404,41 @@ def fetch(frame: nw.LazyFrame[Any], engine: Engine) -> nw.DataFrame[Any]:
     except ImportError as error:
         package = error.name or "pyarrow"
         raise missing_package(f"reducing a table in {engine.name}", package, "files") from error
-    except Exception as error:  # whatever goes wrong in an engine, or in the user's own query
+    except Exception as error:  # an engine or the user's query may raise any exception
         raise stopped(engine.name, error) from error
 
 
 def stopped(name: str, error: Exception) -> DataError:
-    """Return the error that says that an engine failed, so that there is no result."""
-    said, _, rest = str(error).strip().partition("\n")
-    if said.endswith(":") and (raised := _RAISED.findall(rest)):
-        said = f"{said} {raised[-1]}"  # what Python raised in a worker
-    room = ""
-    if "new thread" in said or "Allocation failure" in said:  # which no setting of ours brings on
-        said, room = said.rstrip("."), ". This computer allows the process no more memory."
-    elif any(full in said for full in _FULL):
-        said, room = said.rstrip("."), f". Name a folder with room as {option('temp_directory')}."
-    elif "memory" in said.lower():
-        room = f" Raise {option('memory_limit')}, or name a folder with room as "
-        room += f"{option('temp_directory')}."
-    return DataError(f"{name} stopped, and there is no result: {said}{room}")
+    """Return the error for the failure of an engine, with a remedy for lack of memory or space."""
+    reason, _, rest = str(error).strip().partition("\n")
+    if reason.endswith(":") and (raised := _RAISED.findall(rest)):
+        reason = f"{reason} {raised[-1]}"  # the exception of Python in a worker
+    remedy = ""
+    if "new thread" in reason or "Allocation failure" in reason:  # a limit of the process
+        reason, remedy = reason.rstrip("."), ". This computer allows the process no more memory."
+    elif any(full in reason for full in _FULL):
+        reason = reason.rstrip(".")
+        remedy = f". Name a folder with room as {option('temp_directory')}."
+    elif "memory" in reason.lower():
+        remedy = f" Raise {option('memory_limit')}, or name a folder with room as "
+        remedy += f"{option('temp_directory')}."
+    return DataError(f"{name} stopped, and there is no result: {reason}{remedy}")
 
 
-_PATIENCE = 0.2
+_WAIT_SECONDS = 0.2
 
 
 def quoted(text: str) -> str:
-    """Return text as SQL has it."""
+    """Return text as an SQL literal."""
     doubled = text.replace("'", "''")
     return f"'{doubled}'"
 
 
 def run_query(work: Callable[[], Result], connection: Any) -> Result:
-    """Run a query of DuckDB in a thread of its own, and stop it when a signal ends the waiting.
+    """Run a query of DuckDB in a separate thread, and interrupt it if a signal ends the waiting.
 
-    DuckDB looks for signals itself, but only between pieces of work that may take many seconds,
-    and then it fails with an error of its own in the place of KeyboardInterrupt. So it does where
-    the connection is not known.
+    DuckDB itself checks for signals only between pieces of work that may take many seconds, and
+    raises an error other than KeyboardInterrupt. Without a connection only this error is converted.
     """
     if connection is None:
         try:
@@ -450,27 +451,27 @@ def run_query(work: Callable[[], Result], connection: Any) -> Result:
     try:
         Thread(target=_answer, args=(query, work)).start()
         while not query.done():
-            wait([query], timeout=_PATIENCE)
+            wait([query], timeout=_WAIT_SECONDS)
     finally:
-        # A signal may come while the thread starts: the query then runs, or must never begin.
+        # A signal may arrive while the thread starts: the query then runs, or must not begin.
         while not (query.cancel() or query.done()):
             connection.interrupt()
-            wait([query], timeout=_PATIENCE)
+            wait([query], timeout=_WAIT_SECONDS)
     return query.result()
 
 
 def _answer(query: Future[Result], work: Callable[[], Result]) -> None:
-    """Do the work unless nobody waits for it any more."""
+    """Do the work unless it was cancelled."""
     if not query.set_running_or_notify_cancel():
         return
     try:
         query.set_result(work())
-    except BaseException as error:  # noqa: BLE001 - it comes out where the result is asked for
+    except BaseException as error:  # noqa: BLE001 - result() raises it in the waiting thread
         query.set_exception(error)
 
 
 def uncollated(relation: Any, columns: Collection[str]) -> Any:
-    """Return a relation of DuckDB whose text is compared letter by letter, whatever its collation.
+    """Return a relation of DuckDB whose text is compared by characters, not by collation.
 
     Raises
     ------
@@ -479,15 +480,15 @@ def uncollated(relation: Any, columns: Collection[str]) -> Any:
     """
     import duckdb
 
-    asked = "SELECT current_setting('default_collation')"
-    default = relation.query("setagree_rows", asked).fetchall()[0][0]
+    query = "SELECT current_setting('default_collation')"
+    default = relation.query("setagree_rows", query).fetchall()[0][0]
     if default:
         raise DataError(
             f"the connection compares text by the collation {default!r}, so that A and a may be "
-            "one; say SET default_collation = ''."
+            "one; execute SET default_collation = ''."
         )
-    known = zip(relation.columns, relation.types, strict=True)
-    for name in [name for name, kind in known if name in columns and str(kind) == "VARCHAR"]:
+    columns_of = zip(relation.columns, relation.types, strict=True)
+    for name in [name for name, kind in columns_of if name in columns and str(kind) == "VARCHAR"]:
         bytes_of = duckdb.FunctionExpression("encode", duckdb.ColumnExpression(name))
         text = duckdb.FunctionExpression("decode", bytes_of).alias(name)
         relation = relation.select(duckdb.StarExpression(exclude=[name]), text)
@@ -495,18 +496,18 @@ def uncollated(relation: Any, columns: Collection[str]) -> Any:
 
 
 def without_uuids(relation: Any, columns: Collection[str]) -> Any:
-    """Return a relation of DuckDB with UUIDs, which narwhals has no name for, as text."""
+    """Return a relation of DuckDB with UUIDs, a type that narwhals does not have, as text."""
     import duckdb
 
-    known = zip(relation.columns, relation.types, strict=True)
-    for name in [name for name, kind in known if name in columns and str(kind) == "UUID"]:
+    columns_of = zip(relation.columns, relation.types, strict=True)
+    for name in [name for name, kind in columns_of if name in columns and str(kind) == "UUID"]:
         text = duckdb.ColumnExpression(name).cast("VARCHAR").alias(name)
         relation = relation.select(duckdb.StarExpression(exclude=[name]), text)
     return relation
 
 
 def replaced(relation: Any, column: str, function: str, cast: str | None) -> Any:
-    """Return a relation with a function of a column in its place."""
+    """Return a relation with a column replaced by a function of it."""
     import duckdb
 
     called = duckdb.FunctionExpression(function, duckdb.ColumnExpression(column))

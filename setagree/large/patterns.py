@@ -1,4 +1,4 @@
-"""Distinct answers of a table, the patterns of its units as a tally, and names as text."""
+"""Survey and coding of distinct answers, tallies of patterns, and identifiers as text."""
 
 from __future__ import annotations
 
@@ -27,20 +27,12 @@ _BITS = 40
 _SEED = 0
 
 PRIME = 2**31 - 1
-"""Products of two numbers below it fit in 64 bits."""
+"""Modulus whose products of two residues fit in 64 bits."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A list, a set or an object among cells, which are compared by their text.
-
-    Attributes
-    ----------
-    text : str
-        What it looks like.
-    cell : object
-        What it is.
-    """
+    """A cell that is a list, a set or an object and is compared by its text."""
 
     text: str
     cell: Any = field(compare=False)
@@ -48,20 +40,20 @@ class Held:
 
 @dataclass(frozen=True)
 class Survey:
-    """What one pass over the rows finds.
+    """Counts of one pass over the rows.
 
     Attributes
     ----------
     cells : list
-        The distinct cells of the answers, without the missing one.
+        The distinct cells of the answers, without nulls.
     times : ndarray of shape (n_cells,)
-        How many rows have each.
+        Number of rows with each cell.
     n_null : int
-        How many rows have no cell.
+        Number of rows with a null.
     n_bad : dict of str to int
-        Rows without a unit, and without a rater.
+        Numbers of rows without a unit and without a rater.
     inexact : tuple of str
-        Which of unit and rater are floats so large that two may have been rounded to one.
+        Roles whose identifiers are floats that are too large to be exact.
     order : tuple
         The categories of an ordered column of answers, in their order.
     """
@@ -74,7 +66,7 @@ class Survey:
     order: tuple[Any, ...] = ()
 
     def check(self) -> None:
-        """Raise `DataError` where there are no rows, or some whose unit or rater is not known."""
+        """Raise `DataError` if there are no rows, or rows without an exact unit and rater."""
         if not len(self.cells) and not self.n_null:
             raise DataError("the table has 0 rows; there is nothing to score.")
         for role in self.inexact:
@@ -88,18 +80,18 @@ class Survey:
 
 @dataclass(frozen=True)
 class CodedCells:
-    """The distinct cells as codes of values, and how many rows they stand for.
+    """Coded distinct cells, and the numbers of their rows.
 
     Attributes
     ----------
     answers : Answers
-        Code of each cell, -1 where it is no annotation; and the values.
+        The values, and the code of each cell; -1 for a missing annotation.
     totals : ndarray of shape (n_values,)
-        How many annotations have each value.
+        Number of annotations with each value.
     n_missing : int
-        Rows without an annotation.
+        Number of rows without an annotation.
     null_code : int
-        The code of rows without a cell; -1 where they are no annotation.
+        Code of nulls; -1 for a missing annotation.
     """
 
     answers: Answers
@@ -108,10 +100,10 @@ class CodedCells:
     null_code: int = MISSING
 
     def numbers(self, *, keep_raters: bool = False) -> Ints:
-        """Return two random 40-bit numbers for each value, shape (n_values, 2).
+        """Return two random 40-bit numbers per value, shape (n_values, 2).
 
-        To keep raters, three below a prime instead, which are multiplied by those of a rater. The
-        seed is fixed, so that every engine finds the same patterns in the same table.
+        To keep raters, return three numbers below `PRIME`, which are multiplied by those of a
+        rater. The seed is fixed, so that all engines compute the same fingerprints.
         """
         n, below = (3, PRIME) if keep_raters else (2, 2**_BITS)
         shape = (len(self.answers.values), n)
@@ -121,9 +113,9 @@ class CodedCells:
 def code_cells(
     survey: Survey, reading: Reading, *, name: str, place: Callable[[int], str]
 ) -> CodedCells:
-    """Read each distinct cell once, by the rules of tables in memory.
+    """Return the coded distinct cells, by the rules of tables in memory.
 
-    `place` words where the cell of a position first stands; after the last, where there is none.
+    `place` returns the first place of the cell at a position, or of a null after the last one.
     """
     survey.check()
     cells = [cell.cell if isinstance(cell, Held) else cell for cell in survey.cells]
@@ -155,9 +147,9 @@ class Repeats:
     Attributes
     ----------
     n : int
-        How many there are.
+        Number of pairs.
     few : list of (unit, rater, times)
-        Some of them.
+        Up to three of them.
     """
 
     n: int
@@ -222,11 +214,13 @@ class Numbers:
 
     def sums(self, starts: Ints, codes: Ints, who: Ints | None) -> list[Ints]:
         """Return the fingerprints of runs of ratings, as engines compute them."""
-        each = [self.of_values[name][codes] for name in self.names]
+        terms = [self.of_values[name][codes] for name in self.names]
         if who is not None and self.of_raters is not None:
             raters = [self.of_raters[f"{name}_of_rater"][who] for name in self.names]
-            each = [values * numbers % PRIME for values, numbers in zip(each, raters, strict=True)]
-        return [np.add.reduceat(one, starts) % 2**62 for one in each]
+            terms = [
+                values * numbers % PRIME for values, numbers in zip(terms, raters, strict=True)
+            ]
+        return [np.add.reduceat(term, starts) % 2**62 for term in terms]
 
 
 def tally_of_entries(entries: Any, pattern: Sequence[str]) -> Tally:
@@ -268,7 +262,7 @@ def tally_of_lists(table: Any, numbers: Numbers) -> Tally:
 
 
 def _starts(columns: Sequence[npt.NDArray[Any]]) -> Ints:
-    """Return where runs of rows that are equal in all columns start."""
+    """Return the first positions of runs of rows that are equal in all columns."""
     differs = np.zeros(len(columns[0]), dtype=bool)
     differs[:1] = True
     for column in columns:
@@ -277,12 +271,12 @@ def _starts(columns: Sequence[npt.NDArray[Any]]) -> Ints:
 
 
 def _tally_of(lengths: Ints, codes: Ints, counts: Ints, who: Ints | None, times: Ints) -> Tally:
-    """Return the tally of patterns with these numbers of entries, which are sorted by code."""
+    """Return the tally of patterns from their numbers of entries, which are sorted by code."""
     rows = np.repeat(np.arange(len(lengths)), lengths)
     given = None
     if who is not None:
-        each = [np.repeat(one, counts.astype(np.intp)) for one in (rows, who, codes)]
-        given = Given.of_answers(as_objects(range(int(who.max(initial=-1)) + 1)), *each)
+        columns = [np.repeat(column, counts.astype(np.intp)) for column in (rows, who, codes)]
+        given = Given.of_answers(as_objects(range(int(who.max(initial=-1)) + 1)), *columns)
     entry = _starts([rows, codes])
     return Tally(
         "category",
@@ -296,7 +290,7 @@ def _tally_of(lengths: Ints, codes: Ints, counts: Ints, who: Ints | None, times:
 
 
 def merge_all(tallies: Iterable[Tally]) -> Tally:
-    """Merge the tallies of parts, those of like size first.
+    """Return the merged tally of parts; tallies of similar size are merged first.
 
     Examples
     --------
@@ -329,12 +323,12 @@ def anonymous(tally: Tally) -> Tally:
 
 
 def with_answers(tally: Tally, coded: CodedCells, *, n_raters: int) -> Tally:
-    """Return a tally of codes as one of values, checked to count every annotation once.
+    """Return a tally of codes as a tally of values, with checked counts.
 
     Raises
     ------
     DataError
-        The patterns do not add up to the annotations that the first pass over the rows counted.
+        The counts differ from those of the first pass over the rows.
     """
     totals = np.zeros(len(coded.totals))
     totals[list(tally.values)] = tally.value_totals(tally.multiplicity)
@@ -358,7 +352,7 @@ _NUMBER, _TIME, _ODD = "\0#", "\0@", "\0'"
 
 
 def spelled(name: object) -> str:
-    """Return a name as text: one for numbers or times that are equal, another for any text."""
+    """Return a name as text that equal numbers or times share, and that differs from any text."""
     if isinstance(name, str):
         return f"{_ODD}{name}" if name.startswith("\0") else name
     if isinstance(name, tuple):
@@ -367,22 +361,22 @@ def spelled(name: object) -> str:
         exact = Fraction(name)
         name = float(exact) if Fraction(float(exact)) == exact else exact
     if isinstance(name, int | float | np.number):
-        whole = isinstance(name, int | np.integer) or float(name).is_integer()
-        return f"{_NUMBER}{int(name) if whole else float(name)!r}"
+        is_whole = isinstance(name, int | np.integer) or float(name).is_integer()
+        return f"{_NUMBER}{int(name) if is_whole else float(name)!r}"
     if isinstance(name, date):
         return f"{_TIME}{spelled_time(name)}"
     return f"{_NUMBER}{name!r}"
 
 
 def id_of_text(text: Any) -> Any:
-    """Return an identifier as people read it; what is no text as it is."""
+    """Return the readable form of a text of `spelled`, and other objects unchanged."""
     if not isinstance(text, str):
         return text
     return text.removeprefix(_NUMBER).removeprefix(_TIME).removeprefix(_ODD)
 
 
 def unspelled(text: Any) -> object:
-    """Return what was spelled so: text, a number, a date or time; all else stays text."""
+    """Return the text, number, date or time of a text of `spelled`."""
     plain = id_of_text(text)
     if isinstance(text, str) and text.startswith(_TIME):
         return pd.Timestamp(plain) if "T" in plain else date.fromisoformat(plain)

@@ -1,4 +1,4 @@
-"""The reduction as one program for every engine that narwhals speaks to."""
+"""Steps of the reduction of a table, for all engines that narwhals supports."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from setagree.study.tally import Tally
 if TYPE_CHECKING:
     import narwhals as nw
 
-# Everything that str.strip takes off.
+# All characters that str.strip removes.
 SPACE = "".join(map(chr, [*range(9, 14), *range(28, 33), 133, 160, 5760, *range(8192, 8203)]))
 SPACE += "\u2028\u2029\u202f\u205f\u3000"
 
@@ -46,13 +46,13 @@ class Rows:
     Attributes
     ----------
     frame : narwhals LazyFrame
-        Columns ``unit``, ``rater`` and ``answer``; ``written_unit`` and ``written_rater`` where
-        those are text: as it was before it was tidied; ``odd_unit`` and ``odd_rater``: whether it
-        may be another text then.
+        Columns ``unit``, ``rater`` and ``answer``. If identifiers are text, ``written_unit`` and
+        ``written_rater`` are the original texts, and ``odd_unit`` and ``odd_rater`` whether these
+        may differ from the tidied ones.
     engine : Engine
-        What computes it.
+        The engine of the frame.
     name : str
-        What the column of answers is called where it comes from.
+        Original name of the column of answers.
     in_json : bool
         Whether answers are lists, written as JSON.
     long : bool
@@ -71,7 +71,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class CodedRows:
-    """The annotations in an engine: ``unit``, ``rater``, ``code``; once numbered, ``who``, too."""
+    """Annotations in an engine: ``unit``, ``rater``, ``code``, and ``who`` after numbering."""
 
     frame: nw.LazyFrame[Any]
     engine: Engine
@@ -87,22 +87,22 @@ def pick_rows(
     kind: AnswerKind = "labels",
     order: tuple[Any, ...] = (),
 ) -> Rows:
-    """Return the three columns; ids without the space around them, lists as text.
+    """Return the three columns, with tidied identifiers and lists as text.
 
-    `columns` names the columns of the roles unit, rater and answer, `names` what these are called
-    elsewhere. `in_json` says that the answers are JSON already. Answers of the `kind` "value" may
-    be whole numbers of 128 bits, which travel as text. `order` has the ordered categories of the
-    answers where the type of the column does not.
+    `columns` are the columns of the roles unit, rater and answer, and `names` their original names.
+    With `in_json`, answers are already JSON. Answers of the `kind` "value" may be whole numbers of
+    128 bits, which are fetched as text. `order` has the ordered categories of the answers if the
+    type of the column does not.
     """
     import narwhals as nw
 
-    known = frame.collect_schema()
-    long = kind == "value" and is_long(known[columns["answer"]])
-    order = order or tuple(getattr(known[columns["answer"]], "categories", ()))  # of an Enum
+    schema = frame.collect_schema()
+    long = kind == "value" and is_long(schema[columns["answer"]])
+    order = order or tuple(getattr(schema[columns["answer"]], "categories", ()))  # of an Enum
     for role, column in columns.items():
         if role != "answer" or not long:
-            check_type(role, (names or columns)[role], known[column])
-    picked = frame.select(**{r: _plain(nw.col(c), known[c]) for r, c in columns.items()})
+            check_type(role, (names or columns)[role], schema[column])
+    picked = frame.select(**{r: _plain(nw.col(c), schema[c]) for r, c in columns.items()})
     dtypes = picked.collect_schema()
     for role in ("unit", "rater"):
         if dtypes[role] == nw.String:
@@ -120,24 +120,24 @@ def pick_rows(
 
 
 def check_type(role: str, column: str, dtype: Any) -> None:
-    """Raise an error for types that engines compare or hand over otherwise than memory reads them.
+    """Raise an error for types that engines compare or return differently than tables in memory.
 
     Raises
     ------
     DataError
-        Identifiers are lists, objects or intervals; answers are so, or times to the nanosecond, or
-        lists of anything but text, whole numbers and flags.
+        Identifiers are lists, objects or intervals; or answers are objects, intervals, times to
+        the nanosecond, or lists of other items than text, whole numbers and flags.
     """
     import narwhals as nw
 
     def plain(dtype: Any) -> bool:
         return (dtype.is_integer() and not is_long(dtype)) or any(
-            dtype == one for one in (nw.String, nw.Categorical, nw.Enum, nw.Boolean)
+            dtype == kind for kind in (nw.String, nw.Categorical, nw.Enum, nw.Boolean)
         )
 
     others = (nw.Float32, nw.Float64, nw.Decimal, nw.Date, nw.Time, nw.Datetime, nw.Binary)
     is_rounded = isinstance(dtype, nw.Datetime) and dtype.time_unit == "ns"
-    if any(dtype == one for one in others) and (role != "answer" or not is_rounded):
+    if any(dtype == kind for kind in others) and (role != "answer" or not is_rounded):
         return
     lists = role == "answer" and isinstance(dtype, nw.List | nw.Array)
     if plain(dtype) or (lists and plain(dtype.inner)):
@@ -145,75 +145,75 @@ def check_type(role: str, column: str, dtype: Any) -> None:
     raise DataError(
         f"column {column!r} holds {dtype}, which engines do not compare as memory does, so that it "
         f"cannot be the {role}; make it text or numbers first, or read the table into memory (for "
-        f"files, without {option('memory_limit')} and the like)."
+        f"files, without {option('memory_limit')} and similar options)."
     )
 
 
 def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any], list[str]]:
     """Count the rows of each distinct answer, and those without a unit or a rater.
 
-    Returns the survey, its cells as a table of the engine's, and which of unit and rater are the
-    same as they are written in every row.
+    Return the survey, its cells as a table of the engine, and the roles whose original texts are
+    tidy in every row.
     """
     import narwhals as nw
 
     roles = ("unit", "rater")
     dtypes = rows.frame.collect_schema()
     texts = [role for role in roles if f"written_{role}" in dtypes]
-    doubts = [_doubt(role, is_text=role in texts) for role in roles]
+    tests = [_may_be_bad(role, is_text=role in texts) for role in roles]
     floats = [role for role in roles if dtypes[role].is_float()]
-    most = [nw.col(role).abs().max().cast(nw.Float64).alias(f"most_{role}") for role in floats]
-    counts = rows.frame.group_by("answer").agg(nw.len().alias("times"), *doubts, *most)
-    found = fetch(counts, rows.engine)
-    known = found.filter(~nw.col("answer").is_null()).sort("answer")
-    listed = known["answer"].to_list()
-    times = known["times"].to_numpy().astype(np.int64)
-    n_null = int(found["times"].sum() or 0) - int(times.sum())
-    odd = [role for role in roles if found[f"doubt_{role}"].any()]
+    largest = [nw.col(role).abs().max().cast(nw.Float64).alias(f"max_{role}") for role in floats]
+    counts = rows.frame.group_by("answer").agg(nw.len().alias("times"), *tests, *largest)
+    table = fetch(counts, rows.engine)
+    present = table.filter(~nw.col("answer").is_null()).sort("answer")
+    listed = present["answer"].to_list()
+    times = present["times"].to_numpy().astype(np.int64)
+    n_null = int(table["times"].sum() or 0) - int(times.sum())
+    odd = [role for role in roles if table[f"bad_{role}"].any()]
     n_bad, changed = _untidy(rows, [role for role in odd if role in texts], odd)
-    inexact = tuple(role for role in floats if (found[f"most_{role}"].max() or 0) >= EXACT)
+    inexact = tuple(role for role in floats if (table[f"max_{role}"].max() or 0) >= EXACT)
     cells = list(map(rows.engine.from_json, listed)) if rows.in_json else listed
     cells = list(map(int, cells)) if rows.long else cells
     tidy = [role for role in texts if role not in changed]
     surveyed = Survey(cells, times, n_null, n_bad, inexact, rows.order)
-    return surveyed, known.select("answer"), tidy
+    return surveyed, present.select("answer"), tidy
 
 
-def _doubt(role: str, *, is_text: bool) -> nw.Expr:
+def _may_be_bad(role: str, *, is_text: bool) -> nw.Expr:
     """Return whether any identifier is missing, or text that may not be tidy."""
     import narwhals as nw
 
     missing = nw.col(role).is_null()
-    return ((missing | nw.col(f"odd_{role}")) if is_text else missing).any().alias(f"doubt_{role}")
+    return ((missing | nw.col(f"odd_{role}")) if is_text else missing).any().alias(f"bad_{role}")
 
 
 def _untidy(
-    rows: Rows, texts: Sequence[str], doubted: Sequence[str]
+    rows: Rows, texts: Sequence[str], roles: Sequence[str]
 ) -> tuple[dict[str, int], list[str]]:
-    """Count the rows without a unit or a rater; say in which of them text is not tidy."""
+    """Return the numbers of rows without a unit or a rater, and the roles with untidy text."""
     import narwhals as nw
 
     n_bad = {"unit": 0, "rater": 0}
-    if not doubted:
+    if not roles:
         return n_bad, []
-    bad = {role: nw.col(role).is_null() for role in doubted}
+    bad = {role: nw.col(role).is_null() for role in roles}
     bad |= {role: bad[role] | (nw.col(role) == "") for role in texts}
-    # Some databases cast no booleans to numbers.
+    # Some databases cannot cast booleans to numbers.
     ones = {role: nw.when(test).then(nw.lit(1)).otherwise(nw.lit(0)) for role, test in bad.items()}
-    sums = [one.sum().alias(f"no_{role}") for role, one in ones.items()]
+    sums = [terms.sum().alias(f"no_{role}") for role, terms in ones.items()]
     changed = {role: (nw.col(role) != nw.col(f"written_{role}")).any() for role in texts}
     sums += [change.alias(f"changed_{role}") for role, change in changed.items()]
-    found = fetch(rows.frame.select(*sums), rows.engine)
-    n_bad |= {role: int(found[f"no_{role}"][0] or 0) for role in doubted}
-    return n_bad, [role for role in texts if found[f"changed_{role}"][0]]
+    counts = fetch(rows.frame.select(*sums), rows.engine)
+    n_bad |= {role: int(counts[f"no_{role}"][0] or 0) for role in roles}
+    return n_bad, [role for role in texts if counts[f"changed_{role}"][0]]
 
 
 def code_rows(
     rows: Rows, cells: nw.DataFrame[Any], coded: CodedCells, tidy: Sequence[str] = ()
 ) -> CodedRows:
-    """Give every row the code of its value; missing rows drop out.
+    """Return the rows with the codes of their values, without missing annotations.
 
-    What is tidy is taken as it is written, so that no later step looks for space again.
+    Tidy identifiers are replaced by the original texts, so that no later step tidies them again.
     """
     import narwhals as nw
 
@@ -230,20 +230,20 @@ def code_rows(
 
 @contextmanager
 def pieces(rows: CodedRows, names: Sequence[str], n_rows: int) -> Iterator[list[nw.LazyFrame[Any]]]:
-    """Give columns of the rows, ``unit`` among them, in pieces the engine has memory for.
+    """Yield columns of the rows, including ``unit``, in pieces that fit in the engine's memory.
 
-    Each holds all rows of its units.
+    Each piece has all rows of its units.
     """
     import narwhals as nw
 
-    with rows.engine.pieces(rows.frame.select(*names).to_native(), n_rows) as found:
-        yield list(map(nw.from_native, found))
+    with rows.engine.pieces(rows.frame.select(*names).to_native(), n_rows) as natives:
+        yield list(map(nw.from_native, natives))
 
 
 def code_answers(
     rows: Rows, reading: Reading
 ) -> tuple[CodedCells, nw.DataFrame[Any], Sequence[str]]:
-    """Survey the rows and read each distinct cell once; return also what else `survey` does."""
+    """Return the coded distinct cells of the rows, and the further results of `survey`."""
     surveyed, cells, tidy = survey(rows)
 
     def place(position: int) -> str:
@@ -253,7 +253,7 @@ def code_answers(
 
 
 def find_repeats(rows: CodedRows) -> Repeats:
-    """Count the pairs of unit and rater with more than one annotation, and name a few."""
+    """Return the number of pairs of unit and rater with several annotations, and a few of them."""
     import narwhals as nw
 
     repeated = _repeated(rows.frame)
@@ -261,8 +261,8 @@ def find_repeats(rows: CodedRows) -> Repeats:
     if not n:
         return Repeats(0, [])
     few = fetch(repeated.sort("unit", "rater").head(3), rows.engine)
-    found = few.select("unit", "rater", "times").iter_rows()
-    return Repeats(n, [(id_of_text(unit), id_of_text(rater), n) for unit, rater, n in found])
+    pairs = few.select("unit", "rater", "times").iter_rows()
+    return Repeats(n, [(id_of_text(unit), id_of_text(rater), n) for unit, rater, n in pairs])
 
 
 def has_repeats(pieces: Sequence[nw.LazyFrame[Any]], engine: Engine) -> bool:
@@ -271,7 +271,7 @@ def has_repeats(pieces: Sequence[nw.LazyFrame[Any]], engine: Engine) -> bool:
 
 
 def places_of_repeat(rows: CodedRows, parts: Sequence[CodedRows]) -> list[int]:
-    """Return which parts of the rows hold the first pair that `find_repeats` names."""
+    """Return the positions of the parts with the first repeated pair of `find_repeats`."""
     import narwhals as nw
 
     first = fetch(_repeated(rows.frame).sort("unit", "rater").head(1), rows.engine)
@@ -285,7 +285,7 @@ def places_of_repeat(rows: CodedRows, parts: Sequence[CodedRows]) -> list[int]:
 
 
 def _repeated(frame: nw.LazyFrame[Any], rater: str = "rater") -> nw.LazyFrame[Any]:
-    """Return the pairs of unit and rater with more than one annotation, and how many times."""
+    """Return the pairs of unit and rater with several annotations, and their numbers."""
     import narwhals as nw
 
     pairs = frame.group_by("unit", rater).agg(nw.len().alias("times"))
@@ -293,7 +293,7 @@ def _repeated(frame: nw.LazyFrame[Any], rater: str = "rater") -> nw.LazyFrame[An
 
 
 MANY_VALUES = 5_000
-"""Values from which most units have a pattern of their own, so that lists take less time."""
+"""Number of values from which lists are faster, because most units have distinct patterns."""
 
 
 def find_patterns(
@@ -305,8 +305,8 @@ def find_patterns(
     pattern; one unit represents each, and only the ratings of these units are fetched. If there are
     many values, an engine that can groups the units by the sorted list of their codes instead.
 
-    None if a rater rated a unit twice: the sum of m powers of two has m bits exactly if they
-    differ.
+    Return None if a rater rated a unit twice: the sum of m powers of two has m bits if and only if
+    they are distinct.
     """
     if isinstance(engine, DuckDB) and len(numbers.of_values["code"]) >= MANY_VALUES:
         tally = _listed_patterns(pieces, engine, numbers)
@@ -368,9 +368,9 @@ def _fingerprints(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) ->
         frame = join_small(frame, engine, table_of(numbers.of_raters, engine), "who")
     if numbers.keep_raters:
         mixed = [(nw.col(name) * nw.col(f"{name}_of_rater")) % PRIME for name in names]
-        frame = frame.with_columns(*(one.alias(n) for one, n in zip(mixed, names, strict=True)))
-    # The remainder keeps the sums of units with millions of ratings within 64 bits. Marks of raters
-    # without repeats add up to less, so that theirs is the sum itself.
+        frame = frame.with_columns(*(term.alias(n) for term, n in zip(mixed, names, strict=True)))
+    # The remainder keeps the sums of units with millions of ratings within 64 bits. The sum of
+    # distinct marks is smaller, so that it is unchanged.
     sums = [(nw.col(name).sum() % 2**62).cast(nw.Int64) for name in (*names, *numbers.marks)]
     units = frame.group_by("unit").agg(nw.len().alias("size"), *sums)
     for mark in numbers.marks:
@@ -381,7 +381,7 @@ def _fingerprints(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) ->
 
 
 def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:
-    """Return categories and whole numbers of 128 bits as text, and no number as missing."""
+    """Return categories and whole numbers of 128 bits as text, and NaN as missing."""
     import narwhals as nw
 
     if dtype == nw.Categorical or dtype == nw.Enum or is_long(dtype):
@@ -392,7 +392,7 @@ def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:
 
 
 def is_long(dtype: Any) -> bool:
-    """Return whether a type is one of whole numbers of 128 bits."""
+    """Return whether a type has whole numbers of 128 bits."""
     import narwhals as nw
 
     return dtype in {nw.Int128, nw.UInt128}
@@ -405,7 +405,7 @@ def _by(change: Any, frame: nw.LazyFrame[Any], column: str) -> nw.LazyFrame[Any]
 
 
 def _nulls_as_blanks(rows: Rows, cells: nw.DataFrame[Any]) -> tuple[Rows, nw.DataFrame[Any]]:
-    """Write nulls as the blank text that stands for them, of which there is no other."""
+    """Return rows and cells with nulls as blank text, which does not occur otherwise."""
     import narwhals as nw
 
     blank = '""' if rows.in_json else ""
@@ -416,13 +416,13 @@ def _nulls_as_blanks(rows: Rows, cells: nw.DataFrame[Any]) -> tuple[Rows, nw.Dat
 
 
 def _place(rows: Rows, answer: object) -> str:
-    """Word where an answer, or None for a null, stands, for an error."""
+    """Return the first place of an answer, or of a null if `answer` is None, for an error."""
     import narwhals as nw
 
     cell = nw.col("answer")
-    asked = cell.is_null() if answer is None else cell == answer
-    there = rows.frame.filter(asked).select("unit", "rater").head(1)
-    unit, rater = next(iter(fetch(there, rows.engine).iter_rows()), ("?", "?"))
+    test = cell.is_null() if answer is None else cell == answer
+    first = rows.frame.filter(test).select("unit", "rater").head(1)
+    unit, rater = next(iter(fetch(first, rows.engine).iter_rows()), ("?", "?"))
     return f"Unit {shorten(id_of_text(unit))}, rater {shorten(id_of_text(rater))}"
 
 
@@ -430,17 +430,17 @@ Ints = npt.NDArray[np.int64]
 
 
 def table_of(columns: Mapping[str, Ints], engine: Engine) -> nw.DataFrame[Any]:
-    """Return whole numbers as a table that goes up to an engine."""
+    """Return whole numbers as a table that an engine can upload."""
     import narwhals as nw
 
-    made = [nw.new_series(n, v, nw.Int64, backend=engine.home) for n, v in columns.items()]
-    return made[0].to_frame().with_columns(*made[1:])
+    series = [nw.new_series(n, v, nw.Int64, backend=engine.home) for n, v in columns.items()]
+    return series[0].to_frame().with_columns(*series[1:])
 
 
 def join_small(
     frame: nw.LazyFrame[Any], engine: Engine, table: nw.DataFrame[Any], on: str
 ) -> nw.LazyFrame[Any]:
-    """Return the rows with what a small table, whose first column is `on`, knows of it."""
+    """Return the rows joined with a small table, whose first column is `on`."""
     import narwhals as nw
 
     uploaded = nw.from_native(engine.upload(frame.to_native(), table.to_native()))
@@ -448,56 +448,56 @@ def join_small(
 
 
 _SEED = 1
-# The sums of the marks of more would not fit in 64 bits for as many ratings of a unit as others.
-_MOST_MARKED = 40
+# With more marks, their sums over a unit with many ratings would exceed 64 bits.
+_MAX_MARKED = 40
 
 
 @dataclass(frozen=True)
 class Roster:
-    """Who gave annotations: each ``rater`` in the order of the codes, and how many ``times``."""
+    """Raters in the order of their codes (``rater``), and their numbers of ratings (``times``)."""
 
-    found: nw.DataFrame[Any]
+    table: nw.DataFrame[Any]
 
     @cached_property
     def names(self) -> list[Any]:
         """The raters."""
-        return as_pandas(self.found, ["rater"])["rater"].tolist()  # which keeps nanoseconds
+        return as_pandas(self.table, ["rater"])["rater"].tolist()  # as_pandas keeps nanoseconds
 
     @cached_property
     def totals(self) -> Ints:
-        """How many annotations each gave."""
-        return self.found["times"].to_numpy().astype(np.int64)
+        """Number of annotations of each rater."""
+        return self.table["times"].to_numpy().astype(np.int64)
 
     @property
     def is_short(self) -> bool:
         """Whether each rater can have a power of two."""
-        return len(self.names) <= _MOST_MARKED
+        return len(self.names) <= _MAX_MARKED
 
     def number(self, rows: CodedRows) -> CodedRows:
-        """Give every row the code ``who`` of its rater."""
+        """Return the rows with the code ``who`` of their rater."""
         who = table_of({"who": np.arange(len(self.names))}, rows.engine)["who"]
-        table = self.found.select("rater").with_columns(who)
+        table = self.table.select("rater").with_columns(who)
         return CodedRows(join_small(rows.frame, rows.engine, table, "rater"), rows.engine)
 
     def numbers(self, coded: CodedCells, *, marked: bool, keep_raters: bool) -> Numbers:
-        """Return what fingerprints add up: numbers of values, and those of raters where asked for.
+        """Return the random numbers of values for fingerprints, and those of raters if needed.
 
-        To keep raters, the numbers of rater and value are multiplied modulo a prime; three of them
-        make a fingerprint.
+        To keep raters, the numbers of rater and value are multiplied modulo `PRIME`, and a
+        fingerprint has three of them.
         """
         numbers = coded.numbers(keep_raters=keep_raters)
         names, n = ("one", "two", "three")[: numbers.shape[1]], len(self.names)
         of_values = {"code": np.arange(len(numbers)), **dict(zip(names, numbers.T, strict=True))}
         of_raters = {"who": np.arange(n)}
         if keep_raters:
-            own = np.random.default_rng(_SEED).integers(PRIME, size=(n, len(names)))
-            of_raters |= {f"{name}_of_rater": own[:, k] for k, name in enumerate(names)}
+            random = np.random.default_rng(_SEED).integers(PRIME, size=(n, len(names)))
+            of_raters |= {f"{name}_of_rater": random[:, k] for k, name in enumerate(names)}
         elif marked:
             of_raters["mark"] = 2 ** np.arange(n)
         return Numbers(of_values, of_raters if len(of_raters) > 1 else None, keep_raters)
 
     def name(self, tally: Tally) -> Tally:
-        """Return a tally whose raters are codes with their names, checked to count each rating."""
+        """Return a tally with names instead of codes of raters, and with checked counts."""
         if tally.given is None:
             return tally
         given = tally.given
@@ -514,7 +514,7 @@ class Roster:
 
 
 def find_raters(rows: CodedRows) -> Roster:
-    """Return who gave annotations."""
+    """Return the raters with an annotation."""
     import narwhals as nw
 
     counts = rows.frame.group_by("rater").agg(nw.len().alias("times"))

@@ -32,14 +32,14 @@ def n_pieces(monkeypatch):
         return find_patterns(pieces, *given)
 
     monkeypatch.setattr(program, "find_patterns", counting)
-    monkeypatch.setattr(engines, "_BYTES_A_ROW", 5e8 / 200)
+    monkeypatch.setattr(engines, "_BYTES_PER_ROW", 5e8 / 200)
     return found
 
 
 @pytest.fixture
 def tiny(monkeypatch, n_pieces):
     """Take even a few rows in pieces."""
-    monkeypatch.setattr(engines, "_BYTES_A_ROW", 5e8 / 2)
+    monkeypatch.setattr(engines, "_BYTES_PER_ROW", 5e8 / 2)
 
 
 def write(path, data):
@@ -134,7 +134,7 @@ def test_many_values_are_grouped_by_lists(tmp_path, n_pieces, monkeypatch, keep_
     # With pieces, patterns are merged, in an order that does not depend on the engine's threads.
     assert patterns(by_list) == patterns(by_fingerprint)
     assert str(by_list) == str(sa.tally(path, **how))
-    monkeypatch.setattr(engines, "_BYTES_A_ROW", 1)
+    monkeypatch.setattr(engines, "_BYTES_PER_ROW", 1)
     one = sa.tally(path, **how)
     monkeypatch.undo()
     expected = sa.tally(path, **how)

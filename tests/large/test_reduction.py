@@ -120,7 +120,7 @@ class TestIbis:
 
     def test_lists(self):
         rows = {"unit": [1, 1], "rater": ["a", "b"]}
-        with pytest.raises(DataError, match=r"lists in a table of Ibis hold text alone; read"):
+        with pytest.raises(DataError, match=r"lists in a table of Ibis must hold text; read"):
             sa.tally(ibis_table({**rows, "labels": [[1], [2]]}))
         for odd in (["x\x1fy"], ["x", None]):
             with pytest.raises(DataError, match=r"is missing, or holds the character U\+001F"):
