@@ -261,7 +261,7 @@ def test_categories_are_labels():
         ({"model": MODEL.assign(unit=MODEL["unit"] + 99)}, DataError, "no unit of the model is"),
         ({"model": pd.concat([MODEL, MODEL.head(1)])}, DataError, "unit 0"),
         ({"model": "gpt"}, DataError, "model 'gpt' gave no answer"),
-        ({"model": [MODEL, MODEL]}, DataError, "as a rater of the study is"),
+        ({"model": [MODEL, MODEL]}, DataError, "rater of the study"),
         ({"model": ["h0"]}, DataError, "no unit has a human answer"),
         ({"model": MODEL, "truth": "mean"}, OptionError, "truth='mean' is unknown"),
         ({"model": MODEL, "target": "all"}, OptionError, "target='all' is unknown"),
