@@ -167,7 +167,7 @@ def warn_ignored(sampling: Sampling | None, what: str, instead: str = "") -> Non
     names = ("cluster", "sampling_weight", "strata", "population_size")
     ignored = [option(name) for name in names if getattr(sampling, name) not in (None, OF_SIZES)]
     warn(
-        f"{what} treats the units as a simple random sample: {' and '.join(ignored)} "
+        f"{what} treats the units as drawn one by one, all alike: {' and '.join(ignored)} "
         f"{'is' if len(ignored) == 1 else 'are'} ignored.{instead}",
         SetagreeWarning,
     )

@@ -251,7 +251,7 @@ def test_the_same_file_twice(tmp_path):
     """Lines appended to themselves are repeats, with their places, unless duplicates= settles."""
     path = tmp_path / "twice.jsonl"
     path.write_text(as_lines(prodigy(TRUTH)) * 2, encoding="utf-8")
-    with pytest.raises(DataError, match=r"Every pair occurs twice.*stand in line 1 and line 12\."):
+    with pytest.raises(DataError, match=r"Every pair occurs twice.*are in line 1 and line 12\."):
         sa.read(path)
     assert found(sa.read(path, duplicates="first")) == answered(TRUTH)
     path.write_text(as_json(label_studio(TRUTH)) * 2, encoding="utf-8")

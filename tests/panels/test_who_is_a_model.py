@@ -92,5 +92,5 @@ def test_names_are_checked():
     with pytest.raises(sa.SetagreeError, match="rater 'gpt-5' gave no answer in this study"):
         sa.agreement(TABLE, model="gpt-5")
     tally = sa.tally(TABLE)
-    with pytest.raises(sa.SetagreeError, match="model= requires raters, which a tally does not"):
+    with pytest.raises(sa.SetagreeError, match="model= requires raters, which a tally lacks"):
         sa.agreement(tally, model="gpt-4o")

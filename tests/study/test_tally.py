@@ -98,7 +98,7 @@ class TestFromAnnotations:
     def test_weights_are_not_dropped_silently(self):
         study = annotations(text("a a b / b a a / b b b"))
         weighted = study.sampled(sampling_weight=dict(zip(study.units, (1, 2, 3), strict=True)))
-        said = "Tally.from_annotations treats the units as a simple random sample: sampling_"
+        said = "Tally.from_annotations treats the units as drawn one by one, all alike: sampling_"
         with pytest.warns(sa.SetagreeWarning, match=said):
             Tally.from_annotations(weighted)
         sized = study.sampled(
