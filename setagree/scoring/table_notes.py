@@ -42,6 +42,11 @@ _FEW_DISAGREE = 20
 """Units that disagree below which the t interval of strata and populations is rough: alpha of 0.9
 in 30 to 100 units was covered in 88% to 93% of simulated studies; from 20 on in at least 93%."""
 
+_FEW_DOCUMENTS = 5
+"""Documents that disagree below which Fieller's interval is rough: with alpha of 0.93 to 0.99 in 15
+to 60 documents it covered the true value in 84% to 100% of simulated studies, and missed it in most
+studies of 30 or 60 documents of which one disagreed."""
+
 _LARGE_STRATUM = 1 / 20
 """Share of the weight from which a sampled stratum without disagreement, which adds no variance,
 makes an interval rough. With two strata, one with 56% to 96% of the weight, 10 to 150 units and 2%
@@ -145,7 +150,7 @@ def rough_reasons(row: Agreement) -> list[str]:
     reasons = [] if rarity is None else [rarity]
     if few := _cluster_reason(row):
         reasons.append(f"The interval and p are rough: {few}")
-    if method == "t" and row.inference.no_score_reason is not None:
+    if method == "fieller" or (method == "t" and row.inference.no_score_reason is not None):
         reasons += filter(None, [_few_disagree_reason(row)])
     if _is_squared(row.case.distance) and (reason := _squared_reason(row)):
         reasons.append(reason)
@@ -153,7 +158,7 @@ def rough_reasons(row: Agreement) -> list[str]:
 
 
 def _few_disagree_reason(row: Agreement) -> str | None:
-    """Return the reason for a rough t interval because too few units disagree, or None.
+    """Return the reason for a rough interval because too few units disagree, or None.
 
     A unit that disagrees adds about c² to the variance, c = w sqrt(1 - f), with its weight w and
     the share f of its stratum that was drawn. The units count as (sum c)² / sum c² with equal c.
@@ -180,15 +185,15 @@ def _few_disagree_reason(row: Agreement) -> str | None:
             c, apart = np.bincount(sample.groups, c), np.bincount(sample.groups, apart) > 0
             n, noun = int(apart.sum()), "document"
         n_equal = c[apart].sum() ** 2 / dot(c[apart], c[apart]) if c[apart].any() else 0.0
-    if round(n_equal, 1) >= _FEW_DISAGREE:
+    is_t = row.interval_method == "t"
+    least, which = (_FEW_DISAGREE, "they are those of t, and ") if is_t else (_FEW_DOCUMENTS, "")
+    if round(n_equal, 1) >= least:
         return None
-    which = f"{counted(n, noun)} {'disagrees' if n == 1 else 'disagree'}"
-    if n >= _FEW_DISAGREE:
-        which = f"the {n} {noun}s that disagree count as {n_equal:.1f} {noun}s of equal weight"
-    return (
-        "The interval and p are rough: they are those of t, and "
-        f"{which}, fewer than {_FEW_DISAGREE}"
-    )
+    if n >= least:
+        which += f"the {n} {noun}s that disagree count as {n_equal:.1f} {noun}s of equal weight"
+    else:
+        which += f"{counted(n, noun)} {'disagrees' if n == 1 else 'disagree'}"
+    return f"The interval and p are rough: {which}, fewer than {least}"
 
 
 def _is_squared(distance: Distance | None) -> bool:
