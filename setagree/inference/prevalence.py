@@ -312,7 +312,8 @@ def prevalence(
     labels : sequence, optional
         The labels to report. Default: all that people or the model used.
     target : {"corpus", "beyond"}
-        The N units themselves, or a population of which they are a sample.
+        The N units themselves, or a population of which they are a sample: the interval is then at
+        least as wide as that of N checked units.
     corpus : Tally, optional
         All answers of the model, from `tally`; `model` then has those to the checked units.
     level : float
