@@ -3,12 +3,9 @@
 import gc
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
-
-ROOT = Path(__file__).parents[1]
 
 # How long a case takes is a matter of the machine.
 settings.register_profile("setagree", deadline=None)

@@ -11,8 +11,6 @@ import setagree as sa
 from setagree.cli.options import CALLED
 from setagree.errors import spelling
 
-BLANK = ("--blank", "empty")
-
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):

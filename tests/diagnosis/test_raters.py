@@ -934,6 +934,11 @@ def in_windows(numbers, width):
 
 
 class TestWindows:
+    def test_a_window_of_numpy(self):
+        numbers = list(range(10))
+        found = sa.over_time(timed(numbers, int), "t", window=np.int64(3))
+        assert found["n_units"].tolist() == in_windows(numbers, 3) == [3, 3, 3, 1]
+
     @pytest.mark.parametrize("dtype", ["int8", "int16", "int64", "float32", "float64"])
     def test_small_whole_numbers(self, dtype):
         """A column of one byte, from -100 to 100, gives the windows of any other column."""

@@ -53,6 +53,7 @@ class TestOverlap:
 
     def test_carries_name_bound_and_docstring(self):
         def gap(a, b, i):
+            """Return the gap of the sizes."""
             return np.abs(a - b)
 
         distance = sa.OverlapDistance(gap, name="gap", bounded=False)
@@ -455,28 +456,6 @@ def test_weight_matrix():
     )
 
 
-def timed(numbers, dtype):
-    """Return a long table of two raters whose units have these times."""
-    frame = pd.DataFrame(
-        [(f"u{k:02}", rater, "ab"[k % 2]) for k in range(len(numbers)) for rater in ("x", "y")],
-        columns=["unit", "rater", "labels"],
-    )
-    return frame.assign(t=np.repeat(np.array(numbers, dtype=dtype), 2))
-
-
-def in_windows(numbers, width):
-    """Return how many numbers lie in [first + k width, first + (k + 1) width), in a plain loop.
-
-    The numbers are whole or decimal text, so that nothing is rounded.
-    """
-    exact, step = [Fraction(str(x)) for x in numbers], Fraction(str(width))
-    counts = {}
-    for x in exact:
-        k = (x - min(exact)) // step
-        counts[k] = counts.get(k, 0) + 1
-    return [counts[k] for k in sorted(counts)]
-
-
 class TestSizes:
     study = annotations(text("a a / b b / a b / ab a"))
 
@@ -579,11 +558,6 @@ class TestExtremeWeights:
         )
         with pytest.raises(sa.SetagreeError, match="is symmetric"):
             sa.krippendorff_alpha(self.study, distance=distance)
-
-    def test_a_window_of_numpy(self):
-        numbers = list(range(10))
-        found = sa.over_time(timed(numbers, int), "t", window=np.int64(3))
-        assert found["n_units"].tolist() == in_windows(numbers, 3) == [3, 3, 3, 1]
 
     def test_a_borrowed_name_in_the_report(self):
         def masi(A, B):

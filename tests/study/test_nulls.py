@@ -108,9 +108,8 @@ ROADS = {
     "json lines": (lines, {}),
     "json lines reduced": (lines, LIMIT),
 }
-every_road = pytest.mark.parametrize("road", ROADS)
-every_case = pytest.mark.parametrize("case", CASES)
-every_policy = pytest.mark.parametrize("blank", [None, "missing", "empty", "error"])
+POLICIES = [None, "missing", "empty", "error"]
+every_policy = pytest.mark.parametrize("blank", POLICIES)
 
 
 def outcome(road, cells, **options):
@@ -146,7 +145,6 @@ def by_the_rule(cells, blank):
     return alpha.estimate, alpha.n_units, alpha.n_ratings, n_missing, said
 
 
-POLICIES = [None, "missing", "empty", "error"]
 WHOLE = {"pandas", "polars lazy", "duckdb", "dask", "parquet reduced"}
 PAIRS = [
     (road, case, blank)

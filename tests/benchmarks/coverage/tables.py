@@ -147,10 +147,6 @@ def _sizes_of(found: Found, test: str) -> str:
     return " ".join(share(found.size(test, level)) for level in (0.05, 0.01))
 
 
-def _short(alpha: float) -> str:
-    return f"{alpha:g}"
-
-
 def share(x: float) -> str:
     """Return a share as coverage is written: 0.943."""
     return f"{x:.3f}"
