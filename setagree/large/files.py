@@ -564,7 +564,7 @@ _FILE = "\0file"
 
 
 def naming_places(
-    error: RepeatsError, path: Paths, frame: pd.DataFrame, how: Reading
+    error: RepeatsError, path: Paths, frame: pd.DataFrame, reading: Reading
 ) -> RepeatsError:
     """Return the error with the files, or the rows of one long file, of the first pair.
 
@@ -575,10 +575,10 @@ def naming_places(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # the first reading raised all warnings
         if not _is_one(path):
-            return with_files(error, _files_of(path, error.pair, how))
-        if how.wide or how.raters_in_rows or how.condition is not None:
+            return with_files(error, _files_of(path, error.pair, reading))
+        if reading.wide or reading.raters_in_rows or reading.condition is not None:
             return error
-        here = _long_rows(frame, error.pair, how)
+        here = _long_rows(frame, error.pair, reading)
     if here is None:
         return error
     rows = [f"row {row + 1:,}" for row in np.flatnonzero(here).tolist()]
@@ -594,12 +594,19 @@ _ATTEMPTS = {"repeat", "attempt", "version", "revision", "iteration", "try", "pa
 """Usual names of a column that distinguishes repeated annotations."""
 
 
-def naming_source(error: DataError, path: Paths, columns: Sequence[Any], how: Reading) -> DataError:
+def naming_source(
+    error: DataError, path: Paths, columns: Sequence[Any], reading: Reading
+) -> DataError:
     """Return the error with a remedy if several files lack only a column of raters."""
-    if how.filename_column is not None or how.wide or how.raters_in_rows or _is_one(path):
+    if (
+        reading.filename_column is not None
+        or reading.wide
+        or reading.raters_in_rows
+        or _is_one(path)
+    ):
         return error
     try:
-        with_columns(how, [*map(str, columns), "rater"])
+        with_columns(reading, [*map(str, columns), "rater"])
     except DataError:
         return error
     way = python_or_command(
@@ -644,46 +651,46 @@ def naming_parts(
         raise with_files(error, places) from None
 
 
-def _files_of(path: Paths, pair: tuple[Any, Any], how: Reading) -> list[str]:
+def _files_of(path: Paths, pair: tuple[Any, Any], reading: Reading) -> list[str]:
     """Return the files with an answer of a rater to a unit, or [] if they cannot be determined.
 
     The files are read again, because rows do not have the name of their file.
     """
-    if how.raters_in_rows:
+    if reading.raters_in_rows:
         return []
-    source = how.filename_column or _FILE
+    source = reading.filename_column or _FILE
     table = read_table(
         path,
-        encoding=how.encoding,
-        delimiter=how.delimiter,
+        encoding=reading.encoding,
+        delimiter=reading.delimiter,
         filename_column=source,
-        sheet=how.sheet,
-        header_row=how.header_row,
-        sql=how.sql,
+        sheet=reading.sheet,
+        header_row=reading.header_row,
+        sql=reading.sql,
     )
-    if how.condition is not None:
-        table = kept_where(table, how.condition)
+    if reading.condition is not None:
+        table = kept_where(table, reading.condition)
     files = table[source]
-    table = table if how.filename_column else table.drop(columns=_FILE)
-    here = _long_rows(table, pair, how)
-    return list(dict.fromkeys(files[_wide_rows(table, pair, how) if here is None else here]))
+    table = table if reading.filename_column else table.drop(columns=_FILE)
+    here = _long_rows(table, pair, reading)
+    return list(dict.fromkeys(files[_wide_rows(table, pair, reading) if here is None else here]))
 
 
-def _long_rows(table: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> Flags | None:
+def _long_rows(table: pd.DataFrame, pair: tuple[Any, Any], reading: Reading) -> Flags | None:
     """Return whether each row is of a unit and a rater, or None if the table is not long."""
     try:
-        reading = with_columns(replace(how, wide=False, raters=None), table.columns)
+        complete = with_columns(replace(reading, wide=False, raters=None), table.columns)
     except DataError:
         return None
-    units, raters = (table[name].map(tidied) for name in (reading.unit, reading.rater))
+    units, raters = (table[name].map(tidied) for name in (complete.unit, complete.rater))
     return np.asarray((units == pair[0]) & (raters == pair[1]))
 
 
-def _wide_rows(table: pd.DataFrame, pair: tuple[Any, Any], how: Reading) -> Flags:
+def _wide_rows(table: pd.DataFrame, pair: tuple[Any, Any], reading: Reading) -> Flags:
     """Return whether each row is of a unit and has an answer in the column of a rater."""
-    name = how.unit or guess_wide_unit(table)
+    name = reading.unit or guess_wide_unit(table)
     here = np.zeros(len(table), dtype=bool) if name is None else table[name].map(tidied) == pair[0]
     for column in (column for column in table if tidied(column) == pair[1]):
         cells = table[column].map(tidied)
-        here &= ~cells.map(is_missing) & ((cells != "") | (how.syntax.blank == "empty"))
+        here &= ~cells.map(is_missing) & ((cells != "") | (reading.syntax.blank == "empty"))
     return np.asarray(here)

@@ -141,30 +141,30 @@ def _read(
         return source
     humans = study.reading or Reading()
     has_sets = study.kind == "labels"
-    how = Reading(
+    reading = Reading(
         label_sep=humans.label_sep, blank=humans.blank, case=humans.case, na_values=humans.na_values
     )
-    how = replace(how, duplicates=humans.duplicates, encoding=humans.encoding)
+    reading = replace(reading, duplicates=humans.duplicates, encoding=humans.encoding)
     if has_sets:
-        how = replace(how, codebook=humans.codebook, empty=humans.empty)
+        reading = replace(reading, codebook=humans.codebook, empty=humans.empty)
     if isinstance(source, str | os.PathLike):
         from setagree.large import recognition  # loads the readers of all formats
 
-        tool, _ = recognition.find_export(source, how)
+        tool, _ = recognition.find_export(source, reading)
         if tool is not None:
-            columns = recognition.table_columns(source, tool, how)
+            columns = recognition.table_columns(source, tool, reading)
             where = humans.where if _applies(humans.condition, columns, source, note) else None
-            return recognition.read_export(source, tool, replace(how, where=where))
-    table = open_table(source, replace(how, tool="table"))
+            return recognition.read_export(source, tool, replace(reading, where=where))
+    table = open_table(source, replace(reading, tool="table"))
     if rater_columns is None and humans.rater_columns is not None:
         rater_columns = [name for name in humans.rater_columns if name in table] or None
-    how = replace(how, rater_columns=rater_columns)
+    reading = replace(reading, rater_columns=rater_columns)
     if not _applies(humans.condition, list(table), source, note):
-        return _from_table(study, table, how, source)
+        return _from_table(study, table, reading, source)
     assert humans.condition is not None  # noqa: S101 - one applies
     with _naming(source), counting_rows(humans.condition.counted_from):
         kept = kept_rows(table, humans.condition, name=_source_name(source))
-        return _from_table(study, kept, how, source)
+        return _from_table(study, kept, reading, source)
 
 
 def _applies(where: Where | None, columns: list[Any], source: object, note: Note | None) -> bool:
@@ -189,39 +189,41 @@ def _naming(source: object) -> Iterator[None]:
         raise type(error)(f"{_source_name(source)}: {error}") from error
 
 
-def _from_table(study: Annotations, table: pd.DataFrame, how: Reading, source: Any) -> Annotations:
+def _from_table(
+    study: Annotations, table: pd.DataFrame, reading: Reading, source: Any
+) -> Annotations:
     """Return the answers of a model in a table."""
     humans, has_sets = study.reading or Reading(), study.kind == "labels"
     if has_sets and {"labels", "adjudicate", "reason"} <= {*table}:
         # In a written consensus the empty set is [], and a blank cell is missing.
-        how = replace(how, blank="missing")
+        reading = replace(reading, blank="missing")
     # Use the columns of the study that the table has, too.
     columns = humans.columns.items()
-    named: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
+    roles: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
     of_rows = {"status": humans.status, "queued": humans.queued, "degree": humans.degree}
-    named |= {name: column for name, column in of_rows.items() if column in table.columns}
-    how = replace(how, **named)
-    with_raters, how = named_raters(table, how)
-    frame, how = _with_rater(as_pandas(with_raters), how, _stem(_source_name(source)))
+    roles |= {name: column for name, column in of_rows.items() if column in table.columns}
+    reading = replace(reading, **roles)
+    with_raters, reading = named_raters(table, reading)
+    frame, reading = _with_rater(as_pandas(with_raters), reading, _stem(_source_name(source)))
     answer, other = ("labels", "value") if has_sets else ("value", "labels")
-    named = {answer: how.answer, other: None}
+    roles = {answer: reading.answer, other: None}
     with warnings.catch_warnings():
         # The model's table may not have the na_values of the humans' table.
         warnings.filterwarnings("ignore", "No answer is ", MissingMarkerWarning)
         try:
-            read = open_study(frame, replace(how, **named, kind=study.kind))
+            read = open_study(frame, replace(reading, **roles, kind=study.kind))
         except RepeatsError as error:
-            hint = _facets_hint(frame, how)
+            hint = _facets_hint(frame, reading)
             raise RepeatsError(f"{_source_name(source)}: {error}{hint}", error.pair) from error
     assert isinstance(read, Annotations)  # noqa: S101 - a table in memory is never reduced
     return read
 
 
-def _facets_hint(table: pd.DataFrame, how: Reading) -> str:
+def _facets_hint(table: pd.DataFrame, reading: Reading) -> str:
     """Return a sentence on columns that distinguish several answers of a model to a unit."""
-    pair, facets = [str(how.unit), str(how.rater)], [*(how.rater_columns or ())]
+    pair, facets = [str(reading.unit), str(reading.rater)], [*(reading.rater_columns or ())]
     text = table.astype(str)
-    n = text.drop(columns=[*pair, str(how.answer), *facets]).nunique()
+    n = text.drop(columns=[*pair, str(reading.answer), *facets]).nunique()
     # A column of prompts or runs has few values; one of times or comments has many.
     columns = n[(n > 1) & (n <= _MAX_FACET_VALUES)].sort_values(kind="stable").index
     repeats = text.duplicated(pair).sum()
@@ -240,20 +242,20 @@ def _facets_hint(table: pd.DataFrame, how: Reading) -> str:
     )
 
 
-def _with_rater(table: pd.DataFrame, how: Reading, name: str) -> tuple[pd.DataFrame, Reading]:
+def _with_rater(table: pd.DataFrame, reading: Reading, name: str) -> tuple[pd.DataFrame, Reading]:
     """Return a table with a column of raters; without one, all rows are of the rater `name`."""
     try:
-        return table, with_columns(how, [str(column) for column in table])
+        return table, with_columns(reading, [str(column) for column in table])
     except DataError:
         models = [str(column) for column in table if str(column).strip().lower() == "model"]
         column = models[0] if models else "\0rater"
         frame = table if models else table.assign(**{column: name})
         try:
-            return frame, with_columns(replace(how, rater=column), [*map(str, frame)])
+            return frame, with_columns(replace(reading, rater=column), [*map(str, frame)])
         except DataError:
             columns = listing([*map(str, table)], limit=12)
             missing = "the column of the answers is not known; call it"
-            if how.unit is None:
+            if reading.unit is None:
                 missing = "the columns of unit and answers are not known; call them 'unit' and"
             raise DataError(
                 f"the columns of model {name!r} are {columns}: {missing} 'labels' (or 'value'), or "

@@ -168,13 +168,15 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
 
 def with_reading(source: Any, reading: Reading | None = None) -> tuple[Any, Reading]:
     """Return data and their reading, with the options of a `Source` and those in `reading`."""
-    how = as_reading(reading)
+    reading = as_reading(reading)
     several = isinstance(source, SeveralRaters)
     if isinstance(source, Mapping | list | tuple) and not several and is_record_table(source):
         source = pd.DataFrame(source)
     if not isinstance(source, Source):
-        return source, how
-    changed = {x.name: value for x in fields(how) if (value := getattr(how, x.name)) != x.default}
+        return source, reading
+    changed = {
+        x.name: value for x in fields(reading) if (value := getattr(reading, x.name)) != x.default
+    }
     return with_reading(source.data, replace(source.reading, **changed))
 
 
@@ -356,47 +358,47 @@ def open_study(
     >>> open_study(table)
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
-    source, how = with_reading(source, reading)
+    source, reading = with_reading(source, reading)
     if isinstance(source, list | tuple) and len(source) == 1 and is_files(source[0]):
         source = source[0]
-    plan, say = plan or _READ, note or no_note
+    plan, note = plan or _READ, note or no_note
     if isinstance(source, Annotations | Tally):
-        if useless := [*replace(how, model=None).passed, *plan.passed]:
+        if useless := [*replace(reading, model=None).passed, *plan.passed]:
             raise OptionError(f"the study is already built; omit {', '.join(useless)}.")
         study: Study = source
     else:
         with _within_memory(source):
-            study = _open(source, how, plan, say)
-    if how.model is None:
+            study = _open(source, reading, plan, note)
+    if reading.model is None:
         return study
     if isinstance(study, Tally):
         raise DataError(f"{option('model')} requires raters, which a tally lacks.")
-    return set_apart(study, how.model)
+    return set_apart(study, reading.model)
 
 
-def _open(source: Any, how: Reading, plan: Plan, say: Note) -> Study:
+def _open(source: Any, reading: Reading, plan: Plan, note: Note) -> Study:
     """Return the study of a table, of files, or of answers that are Python objects."""
-    if how.spans:
+    if reading.spans:
         from setagree.large.spans import check_options  # loads the readers of files
 
-        check_options(how)
+        check_options(reading)
     if _are_objects(source):
-        return _of_answers(source, how)
+        return _from_answers(source, reading)
     from_files = not isinstance(source, pd.DataFrame) and is_files(source)
     if from_files and not plan.passed:
-        return _of_path(cast("Paths", source), how, plan, say)
-    if not from_files and how.tool not in ("auto", "table"):
-        raise OptionError(f"{option('tool', how.tool)} is for files, not for {a_type(source)}.")
+        return _from_path(cast("Paths", source), reading, plan, note)
+    if not from_files and reading.tool not in ("auto", "table"):
+        raise OptionError(f"{option('tool', reading.tool)} is for files, not for {a_type(source)}.")
     if not from_files:
-        _check_of_exports(how)
+        _check_of_exports(reading)
     if plan.passed or not isinstance(source, pd.DataFrame):
         # loads the engines
         from setagree.large.reduce import is_lazy, opened, reduce_table
 
         source = opened(source, also=", Annotations, Tally or path")
-        if plan.passed or is_lazy(source, how):
-            return reduce_table(source, how, plan, say)
-    return _of_table(source, how, say)
+        if plan.passed or is_lazy(source, reading):
+            return reduce_table(source, reading, plan, note)
+    return _from_table(source, reading, note)
 
 
 def _are_objects(source: object) -> bool:
@@ -404,20 +406,20 @@ def _are_objects(source: object) -> bool:
     return isinstance(source, Mapping | np.ndarray | list | tuple) and not is_files(source)
 
 
-def _of_answers(source: Any, how: Reading) -> Annotations:
+def _from_answers(source: Any, reading: Reading) -> Annotations:
     """Return the study of answers that are Python objects."""
-    _check_of_exports(how)
+    _check_of_exports(reading)
     of_cells = {option(name) for name in _OF_CELLS.split()}
-    if odd := [name for name in how.passed if name not in of_cells]:
+    if odd := [name for name in reading.passed if name not in of_cells]:
         raise OptionError(f"{odd[0]} is for tables, not for answers as Python objects; omit it.")
-    in_rows = how.raters_in_rows
-    if in_rows is None and how.wide and not isinstance(source, Mapping):
+    in_rows = reading.raters_in_rows
+    if in_rows is None and reading.wide and not isinstance(source, Mapping):
         in_rows = False
     data = source if isinstance(source, SeveralRaters) else (source,)
     long = long_answers(data, raters_in_rows=in_rows)
-    if how.kind is None and are_on_a_scale(long.answer):
-        how = replace(how, kind="value")
-    return assemble(Annotations, long, replace(how, wide=False, raters_in_rows=None))
+    if reading.kind is None and are_on_a_scale(long.answer):
+        reading = replace(reading, kind="value")
+    return assemble(Annotations, long, replace(reading, wide=False, raters_in_rows=None))
 
 
 @contextmanager
@@ -481,69 +483,69 @@ def _file_table(source: Paths, reading: Reading) -> pd.DataFrame:
     return cast("pd.DataFrame", _kept(_read_table(source, reading, was_seen=was_seen), reading))
 
 
-def _kept(frame: Any, how: Reading) -> Any:
+def _kept(frame: Any, reading: Reading) -> Any:
     """Return the rows that match the condition of a reading, and warn of the number of others."""
-    if how.condition is None:
+    if reading.condition is None:
         return frame
     from setagree.large.filtering import kept_where  # loads the engines
 
-    return kept_where(frame, how.condition)
+    return kept_where(frame, reading.condition)
 
 
-def _of_path(path: Paths, how: Reading, plan: Plan, say: Note) -> Study:
+def _from_path(path: Paths, reading: Reading, plan: Plan, note: Note) -> Study:
     """Return the study of files: of the export of a tool, or of tables."""
     was_seen = False
-    if not how.is_table:
+    if not reading.is_table:
         from setagree.large import recognition  # loads the readers of all formats
 
-        found, was_seen = recognition.find_export(path, how)
-        if how.spans and found is not None and found.basis == "plain":
+        found, was_seen = recognition.find_export(path, reading)
+        if reading.spans and found is not None and found.basis == "plain":
             found = None  # a table, with a roster
         if found is not None:
-            if how.tool == "auto":
-                say(f"Read as {found.title} ({option('tool', found.name)})")
-            if how.spans:
+            if reading.tool == "auto":
+                note(f"Read as {found.title} ({option('tool', found.name)})")
+            if reading.spans:
                 from setagree.large.spans import spans_of_export  # loads the readers of files
 
-                return spans_of_export(path, found, how)
-            return recognition.read_export(path, found, how)
-    _check_of_exports(how)
+                return spans_of_export(path, found, reading)
+            return recognition.read_export(path, found, reading)
+    _check_of_exports(reading)
     frame = None
-    if not (plan.in_memory or how.in_memory_only) and find_spec("duckdb") is not None:
-        frame = _read_unless_large(path, how, was_seen=was_seen)
+    if not (plan.in_memory or reading.in_memory_only) and find_spec("duckdb") is not None:
+        frame = _read_unless_large(path, reading, was_seen=was_seen)
         if frame is None:
             from setagree.large.files import find_files  # loads the engines
             from setagree.large.reduce import reduce_table
 
-            if find_files(path, encoding=how.encoding) is not None:
+            if find_files(path, encoding=reading.encoding) is not None:
                 large = f"{LARGE / 2**30:,.3g} GiB of memory"
-                say(f"{str(path)!r} would need over {large} and is reduced in DuckDB.")
-                return reduce_table(path, replace(how, tool="table"), plan, say)
+                note(f"{str(path)!r} would need over {large} and is reduced in DuckDB.")
+                return reduce_table(path, replace(reading, tool="table"), plan, note)
     if frame is None:
-        frame = _read_table(path, how, was_seen=was_seen)
+        frame = _read_table(path, reading, was_seen=was_seen)
     try:
-        return _of_table(frame, how, say)
+        return _from_table(frame, reading, note)
     except RepeatsError as error:
         from setagree.large.files import naming_places  # loads the readers of files
 
-        raise naming_places(error, path, frame, how) from None
+        raise naming_places(error, path, frame, reading) from None
     except DataError as error:
-        if how.spans:
+        if reading.spans:
             from setagree.files.streams import matching  # loads the readers of files
             from setagree.large.recognition import named_files  # loads the readers of all formats
 
             raise DataError(f"{named_files(matching(path))}: {error}") from None
         from setagree.large.files import naming_source  # loads the readers of files
 
-        raise naming_source(error, path, list(frame), how) from None
+        raise naming_source(error, path, list(frame), reading) from None
 
 
-def _check_of_exports(how: Reading) -> None:
+def _check_of_exports(reading: Reading) -> None:
     """Raise an error for options of exports if a table is read, except names of models."""
-    if how.spans:  # tables of spans have a roster, too
+    if reading.spans:  # tables of spans have a roster, too
         return
     for name, default in (("question", None), ("roster", None), ("predictions", False)):
-        value = getattr(how, name)
+        value = getattr(reading, name)
         if value is not default and not (name == "predictions" and value is not True):
             listed = python_or_command("setagree.formats()", "'setagree formats'")
             raise OptionError(
@@ -551,147 +553,161 @@ def _check_of_exports(how: Reading) -> None:
             )
 
 
-def _read_unless_large(path: Paths, how: Reading, *, was_seen: bool) -> pd.DataFrame | None:
+def _read_unless_large(path: Paths, reading: Reading, *, was_seen: bool) -> pd.DataFrame | None:
     """Return the table in files, or None if it needs more memory than `LARGE`."""
     from setagree.files.streams import BYTE_MEMORY, LargeError, n_bytes  # the readers of files
 
     if BYTE_MEMORY * n_bytes(path) > LARGE:
         return None
     try:
-        return _read_table(path, how, was_seen=was_seen, most=LARGE)
+        return _read_table(path, reading, was_seen=was_seen, most=LARGE)
     except LargeError:
         return None
 
 
-def _read_table(path: Paths, how: Reading, *, was_seen: bool, most: float = inf) -> pd.DataFrame:
+def _read_table(
+    path: Paths, reading: Reading, *, was_seen: bool, most: float = inf
+) -> pd.DataFrame:
     """Return the table in files; raise an error for an export unless a table was requested."""
     from setagree.files.tables import read_table  # loads the readers of files
 
     frame = read_table(
         path,
-        encoding=how.encoding,
-        delimiter=how.delimiter,
-        filename_column=how.filename_column,
-        sheet=how.sheet,
-        header_row=how.header_row,
-        sql=how.sql,
-        queued=how.queued,
+        encoding=reading.encoding,
+        delimiter=reading.delimiter,
+        filename_column=reading.filename_column,
+        sheet=reading.sheet,
+        header_row=reading.header_row,
+        sql=reading.sql,
+        queued=reading.queued,
         most=most,
     )
-    if not (was_seen or how.is_table):
+    if not (was_seen or reading.is_table):
         from setagree.large.recognition import check_export  # loads the readers of all formats
 
         check_export(frame, path)
     return frame
 
 
-def _of_table(frame: Any, how: Reading, say: Note) -> Annotations:
+def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
     """Return the study of a table in memory."""
-    if how.spans:
+    if reading.spans:
         from setagree.large.spans import spans_of_table  # loads the readers of files
 
-        frame = as_pandas(_kept(frame, how))
+        frame = as_pandas(_kept(frame, reading))
         named = usual_columns(frame)
         if named["start"] is not None or named["end"] is not None:
-            return spans_of_table(frame, how)
-        as_read = replace(how, spans=None, tokens=None, blank=how.blank or "empty")
-        return sized_pieces(_of_kept(frame, as_read, say), how)
-    frame = _kept(frame, how)
-    with nullcontext() if how.condition is None else counting_rows(how.condition.counted_from):
-        study = _of_kept(frame, how, say)
-    if how.unit_columns is None and ":" in str(study.units[:1]):  # such as doc1:0-40
+            return spans_of_table(frame, reading)
+        as_read = replace(reading, spans=None, tokens=None, blank=reading.blank or "empty")
+        return sized_pieces(_from_rows(frame, as_read, note), reading)
+    frame = _kept(frame, reading)
+    with (
+        nullcontext()
+        if reading.condition is None
+        else counting_rows(reading.condition.counted_from)
+    ):
+        study = _from_rows(frame, reading, note)
+    if reading.unit_columns is None and ":" in str(study.units[:1]):  # such as doc1:0-40
         warn_pieces(study.units.tolist())
     return study
 
 
-def _of_kept(frame: Any, how: Reading, say: Note) -> Annotations:
+def _from_rows(frame: Any, reading: Reading, note: Note) -> Annotations:
     """Return the study of a table without a condition."""
-    if how.wide:
-        return _of_wide(as_pandas(frame), how, say)
-    if how.raters_in_rows:
-        return _of_people(as_pandas(frame), how, say)
-    if how.rater_columns is not None:
-        frame, how = named_raters(frame, how)
+    if reading.wide:
+        return _from_wide(as_pandas(frame), reading, note)
+    if reading.raters_in_rows:
+        return _from_raters_in_rows(as_pandas(frame), reading, note)
+    if reading.rater_columns is not None:
+        frame, reading = named_raters(frame, reading)
     try:
         is_pandas = isinstance(frame, pd.DataFrame)
-        found = with_columns(how, list(frame) if is_pandas else column_names(frame))
+        found = with_columns(reading, list(frame) if is_pandas else column_names(frame))
     except DataError as error:
         eager = as_pandas(frame)
-        are_names = all(isinstance(name, str | None) for name in (how.unit, how.rater))
-        if are_names and (layout := detect_wide_layout(_answered(eager, how), how)) is not None:
+        are_names = all(isinstance(name, str | None) for name in (reading.unit, reading.rater))
+        if (
+            are_names
+            and (layout := detect_wide_layout(_answered(eager, reading), reading)) is not None
+        ):
             unit, raters = layout
             shown = f"unit = {unit or 'none, one per row'}, raters = {_some(raters)}"
-            tell(f"Read as a wide table: {shown} ({option('wide')}).", say)
-            return _of_wide(eager, replace(how, wide=True, unit=unit, raters=raters), say)
+            note_or_warn(f"Read as a wide table: {shown} ({option('wide')}).", note)
+            return _from_wide(eager, replace(reading, wide=True, unit=unit, raters=raters), note)
         if hint := nested_hint(eager):
             raise DataError(f"{error}{hint}") from error
         raise
-    note_guessed(how, found, say)
+    note_guessed(reading, found, note)
     spans = spans_hint(frame) if is_pandas and len(frame.columns) > 3 else ""
     try:
         study = Annotations.from_reading(frame, found)
     except RepeatsError as error:
         hint = spans and f" {spans}"
-        if not hint and how.unit is None:
+        if not hint and reading.unit is None:
             hint = questions_hint([found.unit])
         if not hint:
             raise
         raise RepeatsError(f"{error}{hint}", error.pair) from error
-    if spans and how.labels is None:
-        tell(spans, say)
+    if spans and reading.labels is None:
+        note_or_warn(spans, note)
     return study
 
 
-def tell(sentence: str, say: Note) -> None:
-    """Pass a sentence to `say`, or warn if it is `no_note`."""
-    if say is no_note:
+def note_or_warn(sentence: str, note: Note) -> None:
+    """Pass a sentence to `note`, or warn if it is `no_note`."""
+    if note is no_note:
         warn(sentence, SetagreeWarning)
     else:
-        say(sentence)
+        note(sentence)
 
 
-def _answered(frame: pd.DataFrame, how: Reading) -> pd.DataFrame:
+def _answered(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Return a table without the columns of file names, conditions, units or raters."""
-    tested = how.condition.columns if how.condition else ()
-    others = {how.filename_column, *tested, *how.further_columns} - {how.unit, how.rater}
+    tested = reading.condition.columns if reading.condition else ()
+    others = {reading.filename_column, *tested, *reading.further_columns} - {
+        reading.unit,
+        reading.rater,
+    }
     return frame.drop(columns=[name for name in frame if str(name) in others])
 
 
-def _of_wide(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
+def _from_wide(frame: pd.DataFrame, reading: Reading, note: Note) -> Annotations:
     """Return the study of a table with one row per unit and one column per rater."""
-    table, frame = frame, frame if how.raters else _answered(frame, how)
-    unit, named = how.unit, [part for x in how.raters or () for part in str(x).split(",")]
+    table, frame = frame, frame if reading.raters else _answered(frame, reading)
+    unit, named = reading.unit, [part for x in reading.raters or () for part in str(x).split(",")]
     flags = layouts.rater_flags(frame.columns, named) if {*named}.isdisjoint(frame) else {}
     if named and len(flags) == len(named):
         unit = guess_wide_unit(frame) if unit is None else unit
-        how = replace(how, unit=unit, raters=None)
+        reading = replace(reading, unit=unit, raters=None)
         long = layouts.from_rater_flags(frame, unit, flags)
-        return read_units(assemble(Annotations, long, how), table, how)
-    raters = find_names(how.raters or (), frame.columns)
+        return read_units(assemble(Annotations, long, reading), table, reading)
+    raters = find_names(reading.raters or (), frame.columns)
     if unit is None:
         unit = guess_wide_unit(frame.drop(columns=raters, errors="ignore"))
         shown = _some(raters or [name for name in frame if name != unit])
-        say(f"Columns guessed: unit = {unit or 'none, one per row'}, raters = {shown}")
+        note(f"Columns guessed: unit = {unit or 'none, one per row'}, raters = {shown}")
     long = layouts.from_wide(frame, unit, raters or None)
-    kind = "value" if how.kind is None and are_on_a_scale(long.answer) else how.kind
-    how = replace(how, unit=unit, raters=raters or None, kind=kind)
-    return read_units(assemble(Annotations, long, how), table, how)
+    kind = "value" if reading.kind is None and are_on_a_scale(long.answer) else reading.kind
+    reading = replace(reading, unit=unit, raters=raters or None, kind=kind)
+    return read_units(assemble(Annotations, long, reading), table, reading)
 
 
-def _of_people(frame: pd.DataFrame, how: Reading, say: Note) -> Annotations:
+def _from_raters_in_rows(frame: pd.DataFrame, reading: Reading, note: Note) -> Annotations:
     """Return the study of a table with one row per rater and one column per unit."""
-    table, frame = frame, _answered(frame, how)
-    rater, units = guess_people(frame.columns, rater=how.rater, units=how.unit)
+    table, frame = frame, _answered(frame, reading)
+    rater, units = guess_people(frame.columns, rater=reading.rater, units=reading.unit)
     omitted = [str(name) for name in frame if name not in {rater, *units}]
     end = f"; left out: {_some(omitted)}" if omitted else ""
-    say(f"Columns: rater = {rater}, {counted(len(units), 'unit')} = {_some(units)}{end}")
+    note(f"Columns: rater = {rater}, {counted(len(units), 'unit')} = {_some(units)}{end}")
     people = frame[rater]
     code_ids(people, "rater")  # raises an error with the rows of the file without a name
     triples = (
         (who, unit, cell) for unit in units for who, cell in zip(people, frame[unit], strict=True)
     )
-    how = replace(how, rater=rater)
-    return read_raters(assemble(Annotations, layouts.from_triples(triples), how), table, how)
+    reading = replace(reading, rater=rater)
+    return read_raters(
+        assemble(Annotations, layouts.from_triples(triples), reading), table, reading
+    )
 
 
 def _some(names: Sequence[str]) -> str:

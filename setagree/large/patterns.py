@@ -273,10 +273,10 @@ def _starts(columns: Sequence[npt.NDArray[Any]]) -> Ints:
 def _tally_of(lengths: Ints, codes: Ints, counts: Ints, who: Ints | None, times: Ints) -> Tally:
     """Return the tally of patterns from their numbers of entries, which are sorted by code."""
     rows = np.repeat(np.arange(len(lengths)), lengths)
-    given = None
+    pattern_raters = None
     if who is not None:
         columns = [np.repeat(column, counts.astype(np.intp)) for column in (rows, who, codes)]
-        given = Given.of_answers(as_objects(range(int(who.max(initial=-1)) + 1)), *columns)
+        pattern_raters = Given.of_answers(as_objects(range(int(who.max(initial=-1)) + 1)), *columns)
     entry = _starts([rows, codes])
     return Tally(
         "category",
@@ -285,7 +285,7 @@ def _tally_of(lengths: Ints, codes: Ints, counts: Ints, who: Ints | None, times:
         codes[entry].astype(np.int32),
         np.add.reduceat(counts, entry).astype(np.float64),
         times.astype(np.float64),
-        given=given,
+        given=pattern_raters,
     )
 
 

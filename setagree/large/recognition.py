@@ -38,22 +38,12 @@ from setagree.exports.detection import (
     the_one,
 )
 from setagree.exports.nodes import class_files, shown
-from setagree.files.streams import (
-    Paths,
-    file_names,
-    is_stdin,
-    listable,
-    matching,
-)
+from setagree.files.streams import Paths, file_names, is_stdin, listable, matching
 from setagree.files.tables import read_table
 from setagree.study.annotations import Annotations
 from setagree.study.attributes import IS_MODEL
 from setagree.study.codes import Column, as_objects
-from setagree.study.reading import (
-    Duplicates,
-    Reading,
-    check_encoding,
-)
+from setagree.study.reading import Duplicates, Reading, check_encoding
 from setagree.study.row_filter import NO_ROWS, Where, kept_rows
 
 _ROW_A_LABEL = "plain_row_per_label"
@@ -69,7 +59,7 @@ _BASIS = {
 }
 
 
-def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
+def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
     """Return the annotations of one or several exports of a format."""
     _check_stdin(path)
     files = matching(path)
@@ -79,10 +69,10 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     if (
         where is not None
         and where.columns != (reading.filename_column,)
-        and found.shapes != {"table"}
+        and tool.shapes != {"table"}
     ):
         raise OptionError(
-            f"{option('where')} is for tables, and {shown(files[0])} is read as {found.title}; "
+            f"{option('where')} is for tables, and {shown(files[0])} is read as {tool.title}; "
             "make a table of it first (setagree convert)."
         )
     if reading.roster is not None and len(files) > 1:
@@ -90,15 +80,15 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
             f"{option('roster')} is the roster of one export, and {len(files):,} files are passed; "
             "convert each with its roster (setagree convert), and join the tables."
         )
-    _check_source(path, found, reading)
-    answers = _answers(files, found, reading)
+    _check_source(path, tool, reading)
+    answers = _answers(files, tool, reading)
     models = _with_predictions(answers, named, reading) | answers.models
-    frame = _as_frame(answers, found, reading)
+    frame = _as_frame(answers, tool, reading)
     # The format has read the cells, so that the answers are label sets.
-    how = replace(reading, tool="auto", label_sep=None, blank=None, where=None)
-    how = replace(how, unit="unit", rater="rater", labels="labels")
+    plain_reading = replace(reading, tool="auto", label_sep=None, blank=None, where=None)
+    plain_reading = replace(plain_reading, unit="unit", rater="rater", labels="labels")
     try:
-        study = Annotations.from_reading(frame, how)
+        study = Annotations.from_reading(frame, plain_reading)
     except RepeatsError as error:
         raise RepeatsError(f"{named}: {error}{_repeats(frame)}", error.pair) from error
     except SetagreeError as error:
@@ -106,22 +96,22 @@ def read_export(path: Paths, found: Format, reading: Reading) -> Annotations:
     if models:
         marks = {rater: rater in models for rater in study.raters}
         study = study.with_raters({IS_MODEL: marks})
-    return replace(study, reading=replace(reading, tool=found.name))
+    return replace(study, reading=replace(reading, tool=tool.name))
 
 
-def export_table(path: Paths, found: Format, reading: Reading) -> pd.DataFrame:
+def export_table(path: Paths, tool: Format, reading: Reading) -> pd.DataFrame:
     """Return an export as a table of units, raters, label sets and, with an option, files."""
     files = matching(path)
-    _check_source(path, found, reading)
-    answers = _answers(files, found, reading)
+    _check_source(path, tool, reading)
+    answers = _answers(files, tool, reading)
     _with_predictions(answers, named_files(files), reading)
-    return _as_frame(answers, found, reading).drop(columns=_PLACE)
+    return _as_frame(answers, tool, reading).drop(columns=_PLACE)
 
 
-def _check_source(path: Paths, found: Format, reading: Reading) -> None:
+def _check_source(path: Paths, tool: Format, reading: Reading) -> None:
     """Raise `OptionError` if the new column of files has the name of a column."""
     if reading.filename_column is not None and (
-        reading.filename_column in {*_ROLES, *table_columns(path, found, reading)}
+        reading.filename_column in {*_ROLES, *table_columns(path, tool, reading)}
     ):
         raise OptionError(
             f"{option('filename_column', reading.filename_column)}: the table has a column of that "
@@ -178,7 +168,7 @@ def _check_models(request: Request, answers: Answers, predicted: Answers, named:
             )
 
 
-def _as_frame(answers: Answers, found: Format, reading: Reading) -> pd.DataFrame:
+def _as_frame(answers: Answers, tool: Format, reading: Reading) -> pd.DataFrame:
     """Return answers as a table, without the rows of files that a condition drops."""
     source, where = reading.filename_column, reading.condition
     cells = [
@@ -189,13 +179,13 @@ def _as_frame(answers: Answers, found: Format, reading: Reading) -> pd.DataFrame
     if source is None:
         return frame
     frame[source] = answers.files
-    is_table = found.shapes == {"table"}  # files of tables are selected before
+    is_table = tool.shapes == {"table"}  # files of tables are selected before
     return frame if where is None or is_table else kept_rows(frame, where)
 
 
-def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
+def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
     """Return the answers of files of one format, in their order."""
-    kept, where = _kept_files(files, found, reading)
+    kept, where = _kept_files(files, tool, reading)
     request = Request(
         *(reading.question, reading.blank, reading.roster, reading.label_sep, reading.encoding),
         *(where, reading.sheet, reading.na_values, reading.case, reading.predictions),
@@ -206,7 +196,7 @@ def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
         with no_collection(), listable(file), warnings.catch_warnings():
             if len(files) > 1:  # one warning covers all files
                 warnings.simplefilter("ignore", DroppedRowsWarning)
-            answers = found.read(file, request)
+            answers = tool.read(file, request)
         if not answers.units:
             raise DataError(f"{shown(file)} has no annotations; there is nothing to score.")
         prefix = f"{shown(file)}, " if len(files) > 1 else ""
@@ -217,7 +207,7 @@ def _answers(files: Sequence[Path], found: Format, reading: Reading) -> Answers:
 
 
 def _kept_files(
-    files: Sequence[Path], found: Format, reading: Reading
+    files: Sequence[Path], tool: Format, reading: Reading
 ) -> tuple[Sequence[Path], Where | None]:
     """Return the files with matching rows, and the condition for reading them.
 
@@ -225,7 +215,7 @@ def _kept_files(
     whole files. Exports that are not tables have no rows before they are read.
     """
     where = reading.condition
-    if where is None or found.shapes != {"table"}:
+    if where is None or tool.shapes != {"table"}:
         return files, None
     if len(files) == 1 and reading.filename_column not in where.columns:
         return files, where
@@ -316,31 +306,31 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     if not (os.path.isfile(files[0]) or os.path.isdir(files[0])):  # noqa: PTH112, PTH113
         return None, False
     peeked = peek(files[0], reading.encoding, reading.sheet)
-    found = _of_tool(peeked, files[:1], reading)
+    tool = _of_tool(peeked, files[:1], reading)
     for file in files[1:]:
-        if found is None:
+        if tool is None:
             break
         other = _of_tool(peek(file, reading.encoding, reading.sheet), [file], reading)
-        if other is not found:
+        if other is not tool:
             raise OptionError(
-                f"{shown(files[0])} is the export of a tool, {found.title}, and {shown(file)} is "
+                f"{shown(files[0])} is the export of a tool, {tool.title}, and {shown(file)} is "
                 f"{'none' if other is None else f'one of {other.title}'}; only files of one "
                 "format are read together."
             )
-    if found is not None and (refused := reading.column_options):
+    if tool is not None and (refused := reading.column_options):
         raise OptionError(
-            f"{refused[0]} is for tables, and {shown(files[0])} is read as {found.title}. The name "
+            f"{refused[0]} is for tables, and {shown(files[0])} is read as {tool.title}. The name "
             f"of the file is a column with {option('filename_column')}; for others, write a table "
             "of it first (setagree convert). If it is a table already, name the columns with "
             f"{option('unit')}, {option('rater')} and {option('labels')}."
         )
     is_named = isinstance(path, str | os.PathLike) and files == [expanded(path)]
-    return found, is_named and not peeked.is_binary
+    return tool, is_named and not peeked.is_binary
 
 
-def table_columns(path: Paths, found: Format, reading: Reading) -> list[str]:
+def table_columns(path: Paths, tool: Format, reading: Reading) -> list[str]:
     """Return the columns of an export that is a table, or [] for other exports."""
-    if found.shapes != {"table"}:
+    if tool.shapes != {"table"}:
         return []
     return [*peek(matching(path)[0], reading.encoding, reading.sheet).header]
 
@@ -353,10 +343,10 @@ def check_export(frame: pd.DataFrame, path: Paths) -> None:
     if not files:
         way = "an export cannot be read from standard input; write it to a file and name that"
     for peeked in (peek_frame(frame, where), peek_record(frame, where)):
-        if (found := _of_tool(peeked, files)) is not None:
+        if (tool := _of_tool(peeked, files)) is not None:
             raise DataError(
-                f"{_named(where)} looks like the export of a tool, {found.title}: {way} "
-                f"({option('tool', found.name)}). If it is a plain table, name the columns: "
+                f"{_named(where)} looks like the export of a tool, {tool.title}: {way} "
+                f"({option('tool', tool.name)}). If it is a plain table, name the columns: "
                 f"{option('unit')}, {option('rater')} and {option('labels')}."
             )
 
@@ -367,13 +357,13 @@ def _of_tool(peeked: Peek, files: Sequence[Path], reading: Reading | None = None
     has_roster = reading is not None and reading.roster is not None
     if {f.name for f in matches} <= _TABLES and not has_roster:
         return None
-    found = the_one(matches, peeked.path)
-    if found is None or found.name != "hf_sequence" or has_roster:
-        return found
+    tool = the_one(matches, peeked.path)
+    if tool is None or tool.name != "hf_sequence" or has_roster:
+        return tool
     # Rows of lists are a plain table, unless a file next to them names their numbers, or an option
     # names one of the lists.
     has_question = reading is not None and reading.question is not None
-    return found if has_question or any(class_files(file) for file in files) else None
+    return tool if has_question or any(class_files(file) for file in files) else None
 
 
 def _named(path: Path) -> str:

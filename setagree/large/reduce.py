@@ -42,15 +42,7 @@ from setagree.study.columns import note_guessed, with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.preparation import has_unnamed_marks, warn_marks, warn_unread_marks
-from setagree.study.reading import (
-    QUEUED,
-    AnswerKind,
-    Note,
-    Plan,
-    Reading,
-    check_encoding,
-    is_files,
-)
+from setagree.study.reading import QUEUED, AnswerKind, Note, Plan, Reading, check_encoding, is_files
 from setagree.study.row_filter import NO_ROWS, Where, kept_rows
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
@@ -182,14 +174,14 @@ def tally(
     return reduce_table(opened(data, also=" or path"), reading, plan)
 
 
-def reduce_table(data: Any, reading: Reading, plan: Plan, say: Note | None = None) -> Tally:
+def reduce_table(data: Any, reading: Reading, plan: Plan, note: Note | None = None) -> Tally:
     """Return the tally of files, of a table in an engine or of one in memory.
 
-    `say` receives a sentence on guessed columns.
+    `note` receives a sentence on guessed columns.
     """
     _check_reducible(reading, plan)
     if is_files(data):
-        return _reduce_files(data, reading, plan, say)
+        return _reduce_files(data, reading, plan, note)
     _check_plan(plan, "files", ("memory_limit", "temp_directory"))
     if clusters.is_dask(data):
         return _reduce_dask(data, _engine_columns(reading, list(data.columns)), plan)
@@ -281,16 +273,16 @@ def _check_exports(data: Paths, reading: Reading) -> None:
     from setagree.large.recognition import find_export  # loads the readers of all formats
 
     for path in matching(data):
-        if (found := find_export(path, reading)[0]) is not None:
+        if (tool := find_export(path, reading)[0]) is not None:
             raise FileError(
-                f"{str(path)!r} looks like the export of a tool, {found.title}, which is read into "
+                f"{str(path)!r} looks like the export of a tool, {tool.title}, which is read into "
                 f"memory as a whole: omit {option('memory_limit')} and similar options"
                 f"{python_or_command(', or use setagree.read', '')}. If it is a plain table, name "
                 f"the columns: {option('unit')}, {option('rater')} and {option('labels')}."
             )
 
 
-def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -> Tally:
+def _reduce_files(data: Paths, reading: Reading, plan: Plan, note: Note | None) -> Tally:
     check_encoding(reading.encoding)
     _check_exports(data, reading)
     found = files.find_files(data, encoding=reading.encoding)
@@ -308,8 +300,8 @@ def _reduce_files(data: Paths, reading: Reading, plan: Plan, say: Note | None) -
         found.unchanged(),
     ):
         ready, complete = _ready(found, reading, folder)
-        if say is not None:
-            note_guessed(reading, complete, say)
+        if note is not None:
+            note_guessed(reading, complete, note)
         reading = complete
         columns = _roles(reading)
         order = found.order(columns["answer"])
@@ -373,19 +365,19 @@ def _check_split_units(rows: program.Rows, connection: Any, n_units: int) -> Non
         )
 
 
-def _ready(found: files.Files, reading: Reading, folder: str) -> tuple[files.Ready, Reading]:
+def _ready(table: files.Files, reading: Reading, folder: str) -> tuple[files.Ready, Reading]:
     """Return the files for DuckDB, and the reading with all columns.
 
     The columns of JSON lines are known only after all rows are read.
     """
     try:
-        first = _engine_columns(reading, found.names)
+        first = _engine_columns(reading, table.names)
     except DataError:
-        first = _engine_columns(reading, found.all_names())
-    ready = found.ready(folder, _roles(first), reading.condition)
+        first = _engine_columns(reading, table.all_names())
+    ready = table.ready(folder, _roles(first), reading.condition)
     again = with_columns(reading, ready.names)
     same = _roles(again) == _roles(first)
-    return (ready if same else found.ready(folder, _roles(again), reading.condition)), again
+    return (ready if same else table.ready(folder, _roles(again), reading.condition)), again
 
 
 def _reduce_rows(

@@ -338,17 +338,17 @@ def _represented_patterns(
     import narwhals as nw
 
     fingerprint = ("size", *numbers.names)
-    known, one = (*fingerprint, "times", *numbers.marks), nw.col("unit").min()
-    found = [_fingerprints(piece, engine, numbers).to_native() for piece in pieces]
-    patterns = nw.from_native(engine.kept(found))
-    if len(found) > 1:
+    columns, first_unit = (*fingerprint, "times", *numbers.marks), nw.col("unit").min()
+    fingerprints = [_fingerprints(piece, engine, numbers).to_native() for piece in pieces]
+    patterns = nw.from_native(engine.kept(fingerprints))
+    if len(fingerprints) > 1:
         marks = [nw.col(mark).any() for mark in numbers.marks]
-        patterns = patterns.group_by(*fingerprint).agg(nw.col("times").sum(), one, *marks)
+        patterns = patterns.group_by(*fingerprint).agg(nw.col("times").sum(), first_unit, *marks)
         patterns = nw.from_native(engine.kept([patterns.to_native()]))
     entries = []
     for piece in pieces:
         answers = piece.select("unit", *numbers.keys).join(patterns, on="unit", how="inner")
-        counts = answers.group_by(*known, *numbers.keys).agg(nw.len().alias("count"))
+        counts = answers.group_by(*columns, *numbers.keys).agg(nw.len().alias("count"))
         entries.append(fetch(counts, engine))
     table = nw.concat(entries)
     repeated = any(table[mark].any() for mark in numbers.marks)
@@ -376,8 +376,8 @@ def _fingerprints(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) ->
     for mark in numbers.marks:
         units = _by(engine.bit_count, units, mark)
     repeats = [(nw.col(mark) != nw.col("size")).any() for mark in numbers.marks]
-    times, one = nw.len().alias("times"), nw.col("unit").min()
-    return units.group_by("size", *names).agg(times, one, *repeats)
+    times, first_unit = nw.len().alias("times"), nw.col("unit").min()
+    return units.group_by("size", *names).agg(times, first_unit, *repeats)
 
 
 def _plain(column: nw.Expr, dtype: Any) -> nw.Expr:
@@ -500,9 +500,9 @@ class Roster:
         """Return a tally with names instead of codes of raters, and with checked counts."""
         if tally.given is None:
             return tally
-        given = tally.given
-        times = tally.multiplicity[given.rows]
-        totals = np.bincount(given.rater_codes, times, len(self.names))
+        pattern_raters = tally.given
+        times = tally.multiplicity[pattern_raters.rows]
+        totals = np.bincount(pattern_raters.rater_codes, times, len(self.names))
         wrong = np.flatnonzero(totals != self.totals)
         if wrong.size:
             raise DataError(
@@ -510,7 +510,7 @@ class Roster:
                 f"{self.totals.sum():,} ({counted(wrong.size, 'rater')} differ), so there is no "
                 "result: did the table change while it was read?"
             )
-        return replace(tally, given=replace(given, raters=as_objects(self.names)))
+        return replace(tally, given=replace(pattern_raters, raters=as_objects(self.names)))
 
 
 def find_raters(rows: CodedRows) -> Roster:

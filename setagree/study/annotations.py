@@ -43,13 +43,7 @@ from setagree.study.identifiers import tidied
 from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.numbers import inferred
 from setagree.study.preparation import in_order, prepare_rows, statuses, with_unobserved
-from setagree.study.reading import (
-    ANSWER_KINDS,
-    QUEUED,
-    AnswerKind,
-    Duplicates,
-    Reading,
-)
+from setagree.study.reading import ANSWER_KINDS, QUEUED, AnswerKind, Duplicates, Reading
 from setagree.study.sampling import Sampling
 from setagree.study.spans import from_spans, warn_pieces
 from setagree.wording.label_sets import Label, display_labels, sorted_labels

@@ -72,18 +72,18 @@ def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> 
     if len(data) > 1:
         are_dicts = all(isinstance(answers, Mapping) for answers in data)
         return _by_key(data) if are_dicts else _by_rater(_rater_names(data), data, data)
-    one = data[0]
-    if isinstance(one, Mapping):
-        return _of_dict(one, raters_in_rows=raters_in_rows)
+    obj = data[0]
+    if isinstance(obj, Mapping):
+        return _of_dict(obj, raters_in_rows=raters_in_rows)
     in_rows = raters_in_rows is not False
-    if isinstance(one, np.ndarray) and one.ndim == 3:
-        return layouts.from_cube(one, None, None, None, None)
-    if isinstance(one, list | tuple) and one and all(map(_is_triple, one)):
-        return layouts.from_triples(one)
-    if isinstance(one, np.ndarray) and one.ndim == 2:
-        rows = list(one if in_rows else one.T)
-    elif isinstance(one, list | tuple) and one and all(isinstance(row, _ROWS) for row in one):
-        rows = list(one)
+    if isinstance(obj, np.ndarray) and obj.ndim == 3:
+        return layouts.from_cube(obj, None, None, None, None)
+    if isinstance(obj, list | tuple) and obj and all(map(_is_triple, obj)):
+        return layouts.from_triples(obj)
+    if isinstance(obj, np.ndarray) and obj.ndim == 2:
+        rows = list(obj if in_rows else obj.T)
+    elif isinstance(obj, list | tuple) and obj and all(isinstance(row, _ROWS) for row in obj):
+        rows = list(obj)
         if not in_rows and len({len(row) for row in rows}) == 1:
             rows = [list(column) for column in zip(*rows, strict=True)]
     else:
@@ -147,16 +147,16 @@ def _by_rater(
 ) -> LongColumns:
     """Return the columns of one sequence of answers per rater, which must be equally long."""
     columns = [_answers(row) for row in rows]
-    found = [column for column in columns if column is not None]
-    lengths = {*map(len, found)}
-    if len(found) < max(2, len(columns)) or len(lengths) != 1 or 0 in lengths:
+    sequences = [column for column in columns if column is not None]
+    lengths = {*map(len, sequences)}
+    if len(sequences) < max(2, len(columns)) or len(lengths) != 1 or 0 in lengths:
         raise _no_answers(data)
     _check_flags([row for row in rows if _are_flags(row)])
     units = _units([row for row in rows if isinstance(row, _INDEXED)], next(iter(lengths)))
     return LongColumns(
-        pd.Series(np.tile(units, len(found)), dtype=object).infer_objects(),
+        pd.Series(np.tile(units, len(sequences)), dtype=object).infer_objects(),
         layouts.repeated(names, len(units)),
-        layouts.stacked_answers(found),
+        layouts.stacked_answers(sequences),
         if_swapped=if_swapped,
     )
 
@@ -197,10 +197,10 @@ def _check_flags(flags: Sequence[pd.DataFrame | npt.NDArray[Any]]) -> None:
 
 def _rater_names(rows: Iterable[Any]) -> list[object]:
     """Return the names of the raters: those of pandas columns, otherwise numbers."""
-    named = [getattr(row, "name", None) for row in rows]
-    if None not in named and len({*named}) == len(named):
-        return named
-    return [f"rater {k + 1}" for k in range(len(named))]
+    names = [getattr(row, "name", None) for row in rows]
+    if None not in names and len({*names}) == len(names):
+        return names
+    return [f"rater {k + 1}" for k in range(len(names))]
 
 
 def _units(
@@ -210,7 +210,7 @@ def _units(
     if not indexed:
         return as_objects(range(n_units))
     first = indexed[0].index
-    if others := [one.index for one in indexed if not one.index.equals(first)]:
+    if others := [obj.index for obj in indexed if not obj.index.equals(first)]:
         raise DataError(
             "the columns of the raters have different indexes, which begin with "
             f"{listing(first[:3].tolist())} and {listing(others[0][:3].tolist())}: align them, "
@@ -241,7 +241,7 @@ def _transpose(*, raters_in_rows: bool) -> str:
 
 def _no_answers(data: Sequence[Any]) -> DataError:
     """Return the error for objects of another form, with their shapes."""
-    shapes = " and ".join([_shape(one) for one in data][:12])
+    shapes = " and ".join([_shape(obj) for obj in data][:12])
     return DataError(f"cannot read answers of shape {shapes}; {_FORMS}.")
 
 

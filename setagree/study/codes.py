@@ -40,14 +40,7 @@ from setagree.study.answer_warnings import (
     warn_separator,
     warn_similar,
 )
-from setagree.study.labels import (
-    Case,
-    LabelSyntax,
-    cell_reader,
-    is_missing,
-    is_number,
-    read_cell,
-)
+from setagree.study.labels import Case, LabelSyntax, cell_reader, is_missing, is_number, read_cell
 from setagree.wording.label_sets import Degrees, LabelSet
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]

@@ -18,14 +18,7 @@ from setagree.errors import (
     missing_package,
     shorten,
 )
-from setagree.study.codes import (
-    Column,
-    as_objects,
-    as_ordered,
-    common_order,
-    is_text,
-    order_of,
-)
+from setagree.study.codes import Column, as_objects, as_ordered, common_order, is_text, order_of
 from setagree.study.numbers import EXACT
 
 if TYPE_CHECKING:

@@ -78,12 +78,12 @@ def find_names(texts: Iterable[str], known: Iterable[object]) -> list[Any]:
     spelled: dict[str, list[object]] = {}
     for name in known:
         spelled.setdefault(tidied(str(name)), []).append(name)
-    found: list[Any] = []
+    names: list[Any] = []
     for text in texts:
         check_text(text, "the name", OptionError)
         for name in _pieces(text, spelled):
-            found += spelled.get(name, [name])
-    return found
+            names += spelled.get(name, [name])
+    return names
 
 
 def _pieces(text: str, spelled: Mapping[str, object]) -> Iterator[str]:
