@@ -380,7 +380,8 @@ def named_raters(data: Frame, reading: Reading) -> tuple[Frame, Reading]:
 
 def text_of_cell(cell: Any) -> str:
     """Return the text of a cell; 2.0, an integer in a column with missing cells, becomes 2."""
-    return f"{cell:g}" if isinstance(cell, float) else str(cell).strip()
+    is_whole = isinstance(cell, float) and cell.is_integer()
+    return str(int(cell) if is_whole else cell).strip()
 
 
 OfUnits: TypeAlias = "str | Mapping[Any, Any] | pd.Series[Any]"

@@ -96,6 +96,12 @@ def test_raters_are_named_by_their_columns():
     assert sa.read(TABLE, rater_columns=COLUMNS).raters.tolist() == ["m1", "m2", "ann"]
 
 
+def test_long_numbers_of_runs_in_a_column_with_gaps_stay_apart():
+    runs = {"unit": [1, 1, 1], "model": ["gpt", "gpt", "llama"], "run": [1234567, 1234568, None]}
+    study = sa.read(pd.DataFrame(runs | {"labels": list("aba")}), rater_columns=["model", "run"])
+    assert study.raters.tolist() == ["gpt / 1234567", "gpt / 1234568", "llama"]
+
+
 def test_joined_with_a_model():
     people = TABLE[TABLE["rater"] == "ann"][["unit", "rater", "labels"]]
     runs = TABLE.dropna(subset="run").assign(model="gpt")
