@@ -73,7 +73,7 @@ class PermutationTest(Resampled):
     agreement: Agreement
     distribution: Floats
     scheme: str
-    alternative: str
+    alternative: Alternative
     exact: bool
     exact_mean: float
     other: PermutationTest | None = None
@@ -102,11 +102,26 @@ class PermutationTest(Resampled):
     def tail(self, side: Literal["greater", "less"]) -> float:
         """Return the p-value of one tail: the share of reshuffles at least as high, or as low.
 
-        It is the larger one of two tests. Return NaN if the coefficient, or every reshuffle of it,
-        is undefined.
+        It is the larger one of two tests, and as in `claim_p`. Return NaN if the coefficient, or
+        every reshuffle of it, is undefined.
         """
-        others = [] if self.other is None else [self.other.tail(side)]
-        return max([self._own_tail(1 if side == "greater" else -1), *others])
+        tests = [self] if self.other is None else [self, self.other]
+        p = max(test._own_tail(1 if side == "greater" else -1) for test in tests)
+        return self.claim_p(p, side)
+
+    def claim_p(self, p: float, alternative: Alternative) -> float:
+        """Return p of a claim on chance: `p`, or that of the estimate over clusters if larger.
+
+        Reshuffles ignore clusters: if raters repeat their answers inside clusters, p of the
+        reshuffles alone rejects too often. Return NaN if the estimate then has no p.
+        """
+        if not self.ignores_clusters:
+            return p
+        own = self.agreement.p_value
+        if alternative != "two-sided":
+            is_on_side = (self.agreement.estimate > 0) == (alternative == "greater")
+            own = own / 2 if is_on_side else 1 - own / 2
+        return float(np.maximum(p, own))
 
     def _own_tail(self, sign: int) -> float:
         if np.isnan(self.agreement.estimate):
@@ -115,10 +130,14 @@ class PermutationTest(Resampled):
         return share_reached(gaps, exact=self.exact)
 
     @property
+    def ignores_clusters(self) -> bool:
+        """Whether answers are reshuffled over the clusters in which the units were drawn."""
+        return self.scheme not in {"within_cluster", "rotation"} and is_clustered(self.agreement)
+
+    @property
     def over(self) -> str:
-        """Clause on the reshuffled clusters, such as ", across 12 clusters", or empty."""
-        inside = self.scheme in {"within_cluster", "rotation"} or not is_clustered(self.agreement)
-        return "" if inside else f", across {self.agreement.drawn}"
+        """Clause on ignored clusters, such as ", ignoring 12 clusters", or empty."""
+        return f", ignoring {self.agreement.drawn}" if self.ignores_clusters else ""
 
     @property
     def versus_chance(self) -> Literal["above chance", "below chance"] | None:
@@ -162,10 +181,16 @@ class PermutationTest(Resampled):
         twice = " (twice the smaller side)" if self.alternative == "two-sided" else ""
         lost = f" Undefined reshuffles, left out: {self.n_undefined:,}." if self.n_undefined else ""
         meaning = f"p: the share of {often} that come out {_REACHED[self.alternative]} as the"
-        moved = f"{_MOVED[self.scheme]}{self.over}"
+        moved = _MOVED[self.scheme]
         notes += [f"{meaning} estimate{twice}. Reshuffled: {moved}.{lost}", self.scheme_reason]
         if (other := self.other) is not None:
             notes[-1] += f" With {_MOVED[other.scheme]} reshuffled, p is {p_four(other.p_value)}."
+        if self.ignores_clusters:
+            notes.append(
+                f"The reshuffles ignore {self.agreement.drawn}: agreement is called above or below "
+                "chance by the larger p of the reshuffles and of the estimate over clusters "
+                f"({p_four(self.agreement.p_value)}, two-sided)."
+            )
         return notes
 
     def __repr__(self) -> str:
@@ -210,11 +235,12 @@ def permutation_test(
         answers over the units of that rater, which preserves each rater's label frequencies.
         ``"table"``: all cells of the units x raters table, including missing ones.
         ``"within_cluster"``: the answers of each cluster over its own cells, which tests agreement
-        beyond that due to the cluster; the other schemes reshuffle over clusters, which tests for
-        any agreement. ``"rotation"``, the default and the only scheme of units with sizes: each
-        rater's answers along each document, by a random offset, and those beyond the end to the
-        beginning; pieces keep their neighbours. p is too small if all raters begin at the top of a
-        document and stop somewhere.
+        beyond that due to the cluster; the other schemes ignore clusters, so that their p is too
+        small if raters repeat answers inside clusters; see `PermutationTest.claim_p`.
+        ``"rotation"``, the default and the only scheme of units with sizes: each rater's answers
+        along each document, by a random offset, and those beyond the end to the beginning; pieces
+        keep their neighbours. p is too small if all raters begin at the top of a document and stop
+        somewhere.
     alternative : {"greater", "less", "two-sided"}
         The tail that counts as extreme.
     cluster : str, mapping or Series, optional

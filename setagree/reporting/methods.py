@@ -104,6 +104,9 @@ def permutation_sentence(
     larger = ""
     if test.other is not None:
         larger = f", a larger p than with reshuffles {_SCHEMES[test.other.scheme]}"
+    if test.ignores_clusters:
+        others = f", of those {_SCHEMES[test.other.scheme]}" if test.other is not None else ""
+        larger = f", the largest p of the reshuffles{others} and of the estimate over clusters"
     return (
         f"A permutation test against chance compared the estimate{_which(test.agreement, rows)} "
         f"with {often} {_SCHEMES[test.scheme]}{test.over}: {p_phrase(p)}, "
@@ -266,7 +269,7 @@ def methods_of_result(
         said.append(bootstrapped(bootstrap, rows, level=level, seed=seed, cite=sources.cite))
     if test is not None:
         check_reported(rows, test, "test")
-        p, clause = corrected or (test.p_value, "")
+        p, clause = corrected or (test.claim_p(test.p_value, test.alternative), "")
         said.append(
             permutation_sentence(test, rows, p=p, corrected=clause, seed=seed, cite=sources.cite)
         )

@@ -108,7 +108,7 @@ def test_compare_and_test():
     words = ok("compare", *CLUSTERED, "-d", "masi,nominal")
     assert "linearisation, 12 clusters" in " ".join(words.split())
     words = ("test", *CLUSTERED, "--resamples", "99", "--seed", "1")
-    assert "across 12 clusters" in " ".join(ok(*words).split())
+    assert "The reshuffles ignore 12 clusters: agreement is called" in " ".join(ok(*words).split())
     inside = " ".join(ok(*words, "--scheme", "within_cluster").split())
     assert "the answers of each cluster over its own units and raters." in inside
 

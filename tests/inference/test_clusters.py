@@ -238,7 +238,7 @@ class TestResampling:
         inside = sa.permutation_test(alpha, scheme="within_cluster", n_resamples=99, rng=1)
         with pytest.warns(SetagreeWarning, match="cluster= is ignored.*scheme='within_cluster'"):
             pooled = sa.permutation_test(alpha, n_resamples=99, rng=1)
-        assert ", across 12 clusters" in repr(pooled)
+        assert ", ignoring 12 clusters" in repr(pooled)
         assert "over" not in repr(inside)
         own = plain(study)
         whole = dict.fromkeys(own.units, "d")
@@ -467,7 +467,8 @@ class TestEverywhere:
         said = sa.methods_text(alpha, bootstrap=boot, test=test)
         assert "clustered by cluster (12 clusters, the largest with 14% of the units; CR2)" in said
         assert "50 bootstrap resamples of the 12 clusters" in said
-        assert "over all raters and units, across 12 clusters" in said
+        assert "over all raters and units, ignoring 12 clusters: p" in said
+        assert "within each rater and of the estimate over clusters" in said
         assert "Bell, R. M., & McCaffrey, D. F. (2002)" in said
         assert "12 clusters" in flat(sa.benchmark(alpha))
         other = sa.krippendorff_alpha(study, distance="nominal")

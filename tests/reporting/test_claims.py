@@ -78,6 +78,35 @@ def test_no_claim_without_its_p():
     assert {"Confusion", "Rater clusters"}.isdisjoint(said)
 
 
+def repeated_answers(seed, n_clusters=20, size=10, n_raters=3):
+    """Return guesses that each rater repeats for 80% of the units of a cluster."""
+    rng = np.random.default_rng(seed)
+    n, triples = n_clusters * size, []
+    for g in range(n_raters):
+        usual = np.repeat(rng.choice(list("abc"), n_clusters, p=[0.5, 0.3, 0.2]), size)
+        keeps = rng.random(n) < 0.8
+        answers = np.where(keeps, usual, rng.choice(list("abc"), n, p=[0.5, 0.3, 0.2]))
+        triples += [(f"r{g}", u, answer) for u, answer in enumerate(answers)]
+    study = sa.Annotations.from_triples(triples)
+    return study.sampled(cluster={u: u // size for u in range(n)})
+
+
+def test_a_claim_on_chance_over_clusters_needs_the_p_of_the_estimate():
+    """Reshuffles ignore the clusters inside which raters repeat their answers."""
+    found = gather(repeated_answers(5), **FEW)
+    test, p = found.results["chance"], found.main.p_value
+    assert test.p_value < 0.025 < p / 2 == test.tail("greater")
+    assert test.versus_chance is None
+    assert test.claim_p(0.9, "two-sided") == 0.9
+    assert found.corrected["chance"] >= p
+    (said,) = (plain(one.sentence) for one in main_findings(found) if one.about == "Chance")
+    assert said.startswith("Agreement is not distinguishable from chance: 95% of ")
+    assert "and the estimate is tested over 20 clusters (p = " in said
+    page = rendered(found, Name("study"), "markdown")
+    assert page.count("The reshuffles ignore clusters") == 1
+    assert "the largest p of the reshuffles and of the estimate over clusters" in page
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.25, 0.85])
 def test_pages_about_nothing(share):

@@ -136,10 +136,11 @@ def compute_chance(f: Findings) -> PermutationTest:
 
 
 def chance_p_values(f: Findings, test: PermutationTest) -> list[float]:
-    """Return p of the test against chance; of a large study, from the spread of the reshuffles."""
-    if test.exact or len(test.distribution) >= f.n_reshuffles:
-        return [test.p_value]
-    return [max(_normal_p(each) for each in (test, test.other) if each is not None)]
+    """Return p of the claim on chance; of a large study, from the spread of the reshuffles."""
+    p = test.p_value
+    if not test.exact and len(test.distribution) < f.n_reshuffles:
+        p = max(_normal_p(each) for each in (test, test.other) if each is not None)
+    return [test.claim_p(p, "two-sided")]
 
 
 def _normal_p(test: PermutationTest) -> float:
@@ -169,7 +170,11 @@ def chance_summary(f: Findings, test: PermutationTest) -> Sentence:
         least = -np.quantile(-test.defined, 0.95, method="inverted_cdf")
         side, limit = "below", f"at least {number(float(least))}"
     said = f"Agreement is {side if holds(p) else 'not distinguishable from'} chance"
-    return (f"{said}: 95% of {often} have {limit} ({p_phrase(p)}).",)
+    larger = ""
+    if test.ignores_clusters:
+        limit += f", and the estimate is tested over {f.main.drawn}"
+        larger = ", the larger p of the two"
+    return (f"{said}: 95% of {often} have {limit} ({p_phrase(p)}{larger}).",)
 
 
 def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:
@@ -179,12 +184,12 @@ def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:
         return []
     seed = "" if f.seed is None else f" (seed {f.seed})"
     moved = "over all raters and units" if test.scheme == "pooled" else "within each rater"
-    note = f"All answers were reshuffled {moved}{test.over}{seed}."
+    note = f"All answers were reshuffled {moved}{seed}."
     if test.scheme == "rotation":
         moved = "were moved along each document by a random offset, those beyond its end to its"
         note = f"The answers of each rater {moved} beginning{seed}."
     if test.exact:
-        note = f"These are all arrangements of the answers {moved}{test.over}."
+        note = f"These are all arrangements of the answers {moved}."
     note = " ".join(filter(None, [note, test.scheme_reason]))
     return [Section(None, Picture(partial(null, test, p_value=p), 2.8), note)]
 
