@@ -172,26 +172,25 @@ def by_group(
     -------
     DataFrame
         One row per group, in order of first unit (or rater): group, n_units, n_pairable_units,
-        n_raters, n_ratings, n_values; estimate, standard_error, low, high; difference (from the
-        common value of all other groups), difference_standard_error, difference_p_value and p_holm
-        (that the group has that value, and the same corrected for the number of groups; for two
-        groups homogeneity_p_value; see Notes); homogeneity_p_value (one test of all groups against
-        one common value, the same in every row); tested_by (its method: "score", "Wald", or
-        "permutation" for groups of raters); exchangeability_p_value (another hypothesis, that units
-        are exchangeable between groups; see Notes); compares ("units",
+        n_raters, n_ratings, n_values; estimate, standard_error, low, high, interval_method;
+        difference (from the common value of all other groups), difference_standard_error,
+        difference_p_value and p_holm (that the group has that value, and the same corrected for the
+        number of groups; for two groups homogeneity_p_value; see Notes); homogeneity_p_value (one
+        test of all groups against one common value, the same in every row); tested_by (its method:
+        "score", "Wald", or "permutation" for groups of raters); exchangeability_p_value (another
+        hypothesis, that units are exchangeable between groups; see Notes); compares ("units",
         "raters", or "units and raters" if each group has its own units and raters, so that
-        differences between units and between raters are confounded). Of groups of raters,
-        else nan: between (the cross-replication kappa_x of the group with all other raters),
-        between_low, between_high (percentiles over redrawn units), in_group_cohesion (alpha of the
-        group on the units shared with others) and group_association_index (it over `between`, the
-        cross-group cohesion, above 1 if the group is nearer to itself: GRASP, Prabhakaran et al.
-        2024) with group_association_low, group_association_high; normalised, normalised_low,
-        normalised_high (kappa_x divided by the root of both alphas: below 1 if raters agree less
-        between groups than within them), n_shared_units, permutation_p_value (see Notes; the same
-        in every row). Of all: no_test (the groups that the test leaves out, or the reason for a
-        missing p of the test of the groups),
-        reason (for an estimate of NaN, or for no interval because the standard error is 0),
-        remark (on a rough interval, as `Agreement.remark`), coefficient, distance.
+        differences between units and between raters are confounded). Of groups of raters, else nan:
+        between (the cross-replication kappa_x of the group with all other raters), between_low,
+        between_high (percentiles over redrawn units), in_group_cohesion (alpha of the group on the
+        units shared with others) and group_association_index (it over `between`, the cross-group
+        cohesion, above 1 if the group is nearer to itself: GRASP, Prabhakaran et al. 2024) with
+        group_association_low, group_association_high; normalised, normalised_low, normalised_high
+        (kappa_x divided by the root of both alphas: below 1 if raters agree less between groups
+        than within them), n_shared_units, permutation_p_value (see Notes; the same in every row).
+        Of all: no_test (the groups that the test leaves out, or the reason for a missing p of the
+        test of the groups), reason (for an estimate of NaN, or for no interval because the standard
+        error is 0), remark (on a rough interval, as `Agreement.remark`), coefficient, distance.
 
     Raises
     ------
@@ -329,7 +328,7 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float) -> pd.DataFrame:
 
 _COLUMNS = (
     *("group", "n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
-    *("estimate", "standard_error", "low", "high", *TESTS[:-1]),
+    *("estimate", "standard_error", "low", "high", "interval_method", *TESTS[:-1]),
     *("exchangeability_p_value", "compares", "between", "between_low", "between_high"),
     *("in_group_cohesion", "group_association_index"),
     *("group_association_low", "group_association_high"),
@@ -370,11 +369,11 @@ def over_time(
     -------
     DataFrame
         One row per window ``[start, end)`` with a unit, in the time zone of `time`: start, end,
-        n_units, n_pairable_units,
-        n_raters, n_ratings, n_values, estimate, standard_error, low, high; the tests of `by_group`
-        of windows that do not overlap: difference, difference_standard_error, difference_p_value,
-        p_holm, homogeneity_p_value, tested_by, no_test; reason, remark, coefficient, distance. A
-        window of a sample from strata is a domain, as a group is in `by_group`.
+        n_units, n_pairable_units, n_raters, n_ratings, n_values, estimate, standard_error, low,
+        high, interval_method; the tests of `by_group` of windows that do not overlap: difference,
+        difference_standard_error, difference_p_value, p_holm, homogeneity_p_value, tested_by,
+        no_test; reason, remark, coefficient, distance. A window of a sample from strata is a
+        domain, as a group is in `by_group`.
 
     Raises
     ------

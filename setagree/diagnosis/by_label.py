@@ -51,6 +51,7 @@ COLUMNS = (
     Column("share_of_disagreement", "share", is_part=True),
     Column("estimate"),
     Column(("low", "high"), "interval"),
+    Column("interval_method", "text", is_extra=True),
     Column("n_ratings", "count", "ratings with it"),
     Column("prevalence", "share"),
     Column("ac1", head="AC1"),
@@ -90,8 +91,8 @@ def by_label(
     than four units (prevalence x units), because either answer can be the rare one; with at least
     five ratings per unit, intervals from four to eight units are rough.
     If units were drawn in clusters or with weights (`Annotations.sampled`), every share and
-    interval respects it; if from strata or a population of known size, the interval is t, which
-    is too narrow for rare labels.
+    interval respects it. Intervals of most clusters, of strata and of a population of known size
+    are t intervals (`interval_method`), which are too narrow for rare labels.
 
     Parameters
     ----------
@@ -107,14 +108,14 @@ def by_label(
     -------
     DataFrame
         One row per label, the largest share of the disagreement first: label, n_ratings (with the
-        label), n_units (with at least one such rating), prevalence (share of all ratings),
-        estimate (of the binary study) with standard_error, low, high (score); ac1 (Gwet's) with
-        ac1_standard_error, ac1_low, ac1_high (score); positive_agreement and negative_agreement
-        (``sum_i n_i (n_i - 1) / sum_i n_i (r_i - 1)`` over the ratings with, or without, the
-        label: the probability that another rater agrees); observed_disagreement,
-        expected_disagreement, share_of_disagreement; reason (for an estimate or interval of
-        NaN: if the rarer of yes and no weighs less than four units, there is none); remark (on a
-        rough interval, as `Agreement.remark`); coefficient.
+        label), n_units (with at least one such rating), prevalence (share of all ratings), estimate
+        (of the binary study) with standard_error, low, high, interval_method; ac1 (Gwet's) with
+        ac1_standard_error, ac1_low, ac1_high, ac1_interval_method; positive_agreement and
+        negative_agreement (``sum_i n_i (n_i - 1) / sum_i n_i (r_i - 1)`` over the ratings with, or
+        without, the label: the probability that another rater agrees); observed_disagreement,
+        expected_disagreement, share_of_disagreement; reason (for an estimate or interval of NaN: if
+        the rarer of yes and no weighs less than four units, there is none); remark (on a rough
+        interval, as `Agreement.remark`); coefficient.
 
     Raises
     ------
@@ -167,9 +168,9 @@ def by_label(
 
 
 _COLUMNS = (
-    "label n_ratings n_units prevalence estimate standard_error low high ac1 ac1_standard_error "
-    "ac1_low ac1_high positive_agreement negative_agreement observed_disagreement "
-    "expected_disagreement share_of_disagreement reason remark coefficient"
+    "label n_ratings n_units prevalence estimate standard_error low high interval_method ac1 "
+    "ac1_standard_error ac1_low ac1_high ac1_interval_method positive_agreement negative_agreement "
+    "observed_disagreement expected_disagreement share_of_disagreement reason remark coefficient"
 )
 
 
@@ -189,6 +190,7 @@ def _binary_row(binary: Data, coefficient: Coefficient[...], level: float) -> Ro
         "ac1_standard_error": ac1.standard_error,
         "ac1_low": ac1_low,
         "ac1_high": ac1_high,
+        "ac1_interval_method": ac1.interval_method,
         **specific_agreements(ac1),
         "observed_disagreement": found.observed_disagreement,
         "expected_disagreement": found.expected_disagreement,
@@ -291,9 +293,9 @@ def by_presence(
         Two rows. ``"none against some"`` is about all answers as empty or not, with
         positive_agreement and negative_agreement (the probability that another rater of the unit
         also gives some label, or none). ``"which, given some"`` is about the answers that are not
-        empty. Columns: part, estimate, standard_error, low, high, positive_agreement,
-        negative_agreement, n_pairable_units, n_ratings, reason (for no interval), remark (on a
-        rough one), coefficient, distance.
+        empty. Columns: part, estimate, standard_error, low, high, interval_method,
+        positive_agreement, negative_agreement, n_pairable_units, n_ratings, reason (for no
+        interval), remark (on a rough one), coefficient, distance.
 
     Raises
     ------

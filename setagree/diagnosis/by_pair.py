@@ -231,7 +231,6 @@ def _pairs_of(
             pairs = np.full(len(n), 2)
             known = columns_of(scores, level, whole.case.distance, n, pairs, n_rarer)
             known["mean_distance"] = scores.observed * whole.weights.max_distance
-            known["interval_method"] = np.where(np.isnan(known["low"]), np.array(None), "t")
             columns = pd.DataFrame(known)
         else:
             order = np.argsort(pair, kind="stable")
@@ -252,8 +251,7 @@ def _pair_row(part: Agreement, level: float) -> Row:
     """Return the columns of two raters that are scored as a study of their own."""
     case, mass = part.case, part.case.pairable_mass
     mean = float(mass @ case.mean_disagreement / mass.sum()) * part.weights.max_distance
-    row = {**uncertainty(part, level), "interval_method": part.interval_method}
-    return {**row, "mean_distance": mean, **reasons(part)}
+    return {**uncertainty(part, level), "mean_distance": mean, **reasons(part)}
 
 
 _COLUMNS = (

@@ -137,8 +137,8 @@ def by_question(
     -------
     QuestionTable
         One row per question: question, kind, coefficient, distance, n_units, n_raters, n_ratings,
-        estimate, standard_error, low, high, p_value, reason (for no interval), remark (on a rough
-        one); and the row "mean".
+        estimate, standard_error, low, high, interval_method, p_value, reason (for no
+        interval), remark (on a rough one); and the row "mean".
 
     Raises
     ------

@@ -73,13 +73,14 @@ def steps_to_score(study: Annotations) -> float:
 
 
 def uncertainty(agreement: Agreement, level: float) -> Row:
-    """Return the columns estimate, standard_error, low, high."""
+    """Return the columns estimate, standard_error, low, high, interval_method."""
     low, high = agreement.interval(level)
     return {
         "estimate": agreement.estimate,
         "standard_error": agreement.standard_error,
         "low": low,
         "high": high,
+        "interval_method": agreement.interval_method,
     }
 
 
@@ -101,7 +102,7 @@ def columns_of(
     n_raters: Any,
     n_rarer: Floats,
 ) -> dict[str, Any]:
-    """Return the columns estimate, standard_error, low, high, reason, remark of many agreements.
+    """Return the columns of `uncertainty`, reason and remark of many agreements.
 
     The intervals are t intervals. NaN if rarer answers weigh too little (see `rarer_answers_of`).
     """
@@ -124,7 +125,9 @@ def columns_of(
     own = {"estimate": found.estimate, "standard_error": found.standard_error}
     remark = rough_t_remarks(n_rarer, n_pairable, distance)
     remark[np.isnan(low)] = None
-    return own | {"low": low, "high": high, "reason": reason, "remark": remark}
+    method = np.where(np.isnan(low), np.array(None), "t")
+    own |= {"low": low, "high": high, "interval_method": method}
+    return own | {"reason": reason, "remark": remark}
 
 
 def rarer_answers_of(n_pairable: Any, part: Codes, values: Codes) -> Floats:

@@ -361,5 +361,6 @@ def _scored_together(
 
 _COLUMNS = (
     *("n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
-    *("estimate", "standard_error", "low", "high", "reason", "remark", "coefficient", "distance"),
+    *("estimate", "standard_error", "low", "high", "interval_method"),
+    *("reason", "remark", "coefficient", "distance"),
 )

@@ -58,8 +58,8 @@ class IntraRater(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each rater.
 
-        Its columns are n_units (rated again), estimate, standard_error, low, high, reason (for no
-        interval) and remark (on a rough one).
+        Its columns are n_units (rated again), estimate, standard_error, low, high,
+        interval_method, reason (for no interval) and remark (on a rough one).
         """
         rows = [
             {"rater": rater, "n_units": one.n_units} | uncertainty(one, self.level) | reasons(one)

@@ -105,8 +105,8 @@ class PermutationTest(Resampled):
         It is the larger one of two tests, and as in `claim_p`. Return NaN if the coefficient, or
         every reshuffle of it, is undefined.
         """
-        tests = [self] if self.other is None else [self, self.other]
-        p = max(test._own_tail(1 if side == "greater" else -1) for test in tests)
+        others = [] if self.other is None else [self.other.tail(side)]
+        p = max([self._own_tail(1 if side == "greater" else -1), *others])
         return self.claim_p(p, side)
 
     def claim_p(self, p: float, alternative: Alternative) -> float:

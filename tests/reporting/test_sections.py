@@ -5,11 +5,12 @@ import warnings
 from collections import Counter
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import DataError
+from setagree.errors import DataError, FewClustersWarning
 from setagree.reporting import findings
 from setagree.reporting.findings import gather, sections
 from setagree.reporting.headline import headline, verdict_sentence
@@ -228,6 +229,39 @@ class TestSampled:
         assert t in note
         plainly = sa.krippendorff_alpha(study).standard_error
         assert f.main.standard_error == pytest.approx(plainly / 2)
+
+    def test_labels_with_different_intervals(self):
+        """Of clusters, the interval of a label with one disagreement is the score interval.
+
+        Each row has that of its binary study, and the note states that they differ.
+        """
+        truth = np.random.default_rng(1).choice(list("abc"), 200, p=[0.5, 0.3, 0.2])
+        rows = np.array([truth] * 3)
+        errors = np.random.default_rng(2).random(rows.shape) < 0.25
+        swapped = pd.Series({"a": "b", "b": "a", "c": "c"})
+        rows = np.where(errors, swapped.loc[truth].to_numpy(), rows)
+        rows[0, np.flatnonzero(truth == "a")[0]] = "c"
+        wide = pd.DataFrame(rows.T, columns=[*"xyz"])
+        drawn = {unit: unit // 10 for unit in range(200)}
+        study = sa.Annotations.from_wide(wide).sampled(cluster=drawn)
+        frame = sa.by_label(study).set_index("label")
+        for label, row in frame.iterrows():
+            binary = sa.Annotations.from_wide(wide == label, kind="category")
+            alpha = sa.krippendorff_alpha(binary.sampled(cluster=drawn))
+            assert row["interval_method"] == alpha.interval_method == ("t", "score")[label == "c"]
+            assert (row["low"], row["high"]) == pytest.approx(alpha.interval(), abs=1e-12)
+        f = gather(study, n_resamples=19, rng=1)
+        (one,) = (each for each in sections(f) if each.id == "labels")
+        assert (
+            "alpha is the score or the t interval (20 clusters), as its row states; t is"
+            in one.note
+        )
+        shown = [column.first for column in one.table.columns].index("interval_method")
+        assert [row[shown] for row in one.table.rows] == [*f.results["labels"]["interval_method"]]
+        halves = {unit: unit % 20 // 10 for unit in range(200)}
+        with pytest.warns(FewClustersWarning, match="there are 10 clusters"):
+            groups = sa.by_group(study, halves, n_resamples=9, rng=1)
+        assert groups["interval_method"].tolist() == ["t", "t"]
 
     def test_a_rare_answer(self):
         rows = [["a"] * 4] * 37 + [["<b>"] * 4, ["<b>"] * 4, ["a", "a", "a", "<b>"]]

@@ -144,10 +144,13 @@ def _common(labels: pd.DataFrame) -> npt.NDArray[np.bool_]:
 def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     """Return the table of labels, the costliest first."""
     # Another coefficient may count units, and so clusters, that alpha does not.
-    alpha = score_whole(f.study, "alpha", None, f.level) if f.main.drawn else None
-    over, kind = (f" ({alpha.drawn})", alpha.inference.method) if alpha else ("", "score")
-    named = "Fieller's" if kind == "fieller" else f"the {kind}"
-    narrow = ", which is too narrow for rare labels" if kind == "t" else ""
+    over = f" ({score_whole(f.study, 'alpha', None, f.level).drawn})" if f.main.drawn else ""
+    kinds = sorted(frame["interval_method"].dropna().unique()) or ["score"]
+    named = " or ".join("Fieller's" if kind == "fieller" else f"the {kind}" for kind in kinds)
+    narrow, is_mixed = "", len(kinds) > 1
+    if "t" in kinds:
+        which = ", as its row states; t" if is_mixed else ", which"
+        narrow = f"{which} is too narrow for rare labels"
     none = f"; there is none if the rarer of yes and no weighs less than {FEWEST_RARER} units"
     of_degrees = "Any degree above 0 is a yes. " if have_degrees(f.study.values) else ""
     note = (
@@ -158,7 +161,11 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     )
     lead = summary(f, frame)
     caption = "Labels, the costliest first"
-    titled = [replace(one, head="Alpha") if one.source == "estimate" else one for one in COLUMNS]
+    titled = [
+        replace(one, head="Alpha") if one.source == "estimate" else one
+        for one in COLUMNS
+        if one.source != "interval_method" or is_mixed
+    ]
     table = table_of(frame, unsized(f, titled), caption, limit=40, function="by_label")
     return [Section(table, list_picture(f, diagnosis.labels, frame), note, lead)]
 
