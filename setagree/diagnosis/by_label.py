@@ -180,17 +180,13 @@ def _binary_row(binary: Data, coefficient: Coefficient[...], level: float) -> Ro
     found, ac1 = (scorer.score(one, nominal) for one in (coefficient, gwet_ac))
     tally, m = scorer.tally, ac1.case.mass
     yes = _given(tally)
-    ac1_low, ac1_high = ac1.interval(level)
     return {
         "n_ratings": round(float(tally.multiplicity @ yes)),
         "n_units": round(float(tally.multiplicity[yes > 0].sum())),
         "prevalence": float(m @ yes) / float(m @ tally.pattern_ratings),
         **uncertainty(found, level),
         "ac1": ac1.estimate,
-        "ac1_standard_error": ac1.standard_error,
-        "ac1_low": ac1_low,
-        "ac1_high": ac1_high,
-        "ac1_interval_method": ac1.interval_method,
+        **{f"ac1_{name}": number for name, number in uncertainty(ac1, level).items()},
         **specific_agreements(ac1),
         "observed_disagreement": found.observed_disagreement,
         "expected_disagreement": found.expected_disagreement,
