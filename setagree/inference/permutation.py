@@ -115,7 +115,7 @@ class PermutationTest(Resampled):
         Reshuffles ignore clusters: if raters repeat their answers inside clusters, p of the
         reshuffles alone rejects too often. Return NaN if the estimate then has no p.
         """
-        if not self.ignores_clusters:
+        if not self.ignoring:
             return p
         own = self.agreement.p_value
         if alternative != "two-sided":
@@ -130,14 +130,10 @@ class PermutationTest(Resampled):
         return share_reached(gaps, exact=self.exact)
 
     @property
-    def ignores_clusters(self) -> bool:
-        """Whether answers are reshuffled over the clusters in which the units were drawn."""
-        return self.scheme not in {"within_cluster", "rotation"} and is_clustered(self.agreement)
-
-    @property
-    def over(self) -> str:
-        """Clause on ignored clusters, such as ", ignoring 12 clusters", or empty."""
-        return f", ignoring {self.agreement.drawn}" if self.ignores_clusters else ""
+    def ignoring(self) -> str:
+        """Clause on clusters that reshuffles ignore, such as ", ignoring 12 clusters", or empty."""
+        inside = self.scheme in {"within_cluster", "rotation"} or not is_clustered(self.agreement)
+        return "" if inside else f", ignoring {self.agreement.drawn}"
 
     @property
     def versus_chance(self) -> Literal["above chance", "below chance"] | None:
@@ -185,7 +181,7 @@ class PermutationTest(Resampled):
         notes += [f"{meaning} estimate{twice}. Reshuffled: {moved}.{lost}", self.scheme_reason]
         if (other := self.other) is not None:
             notes[-1] += f" With {_MOVED[other.scheme]} reshuffled, p is {p_four(other.p_value)}."
-        if self.ignores_clusters:
+        if self.ignoring:
             notes.append(
                 f"The reshuffles ignore {self.agreement.drawn}: agreement is called above or below "
                 "chance by the larger p of the reshuffles and of the estimate over clusters "
@@ -199,7 +195,7 @@ class PermutationTest(Resampled):
         missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""
         return (
             f"<PermutationTest of {self.agreement.coefficient} [{self.agreement.distance}], "
-            f"{self.scheme}{self.over}: {self.agreement.estimate:.4f}, p = {self.p_value:.4g} "
+            f"{self.scheme}{self.ignoring}: {self.agreement.estimate:.4f}, p = {self.p_value:.4g} "
             f"({self.alternative}, {how}{missed})>"
         )
 

@@ -104,12 +104,12 @@ def permutation_sentence(
     larger = ""
     if test.other is not None:
         larger = f", a larger p than with reshuffles {_SCHEMES[test.other.scheme]}"
-    if test.ignores_clusters:
+    if test.ignoring:
         others = f", of those {_SCHEMES[test.other.scheme]}" if test.other is not None else ""
         larger = f", the largest p of the reshuffles{others} and of the estimate over clusters"
     return (
         f"A permutation test against chance compared the estimate{_which(test.agreement, rows)} "
-        f"with {often} {_SCHEMES[test.scheme]}{test.over}: {p_phrase(p)}, "
+        f"with {often} {_SCHEMES[test.scheme]}{test.ignoring}: {p_phrase(p)}, "
         f"{_SIDES[test.alternative]}{larger}{corrected}{source}"
         f"{'' if test.exact else _seeded(seed)}."
     )

@@ -171,7 +171,7 @@ def chance_summary(f: Findings, test: PermutationTest) -> Sentence:
         side, limit = "below", f"at least {number(float(least))}"
     said = f"Agreement is {side if holds(p) else 'not distinguishable from'} chance"
     larger = ""
-    if test.ignores_clusters:
+    if test.ignoring:
         limit += f", and the estimate is tested over {f.main.drawn}"
         larger = ", the larger p of the two"
     return (f"{said}: 95% of {often} have {limit} ({p_phrase(p)}{larger}).",)
