@@ -73,7 +73,7 @@ COUNTS = pd.DataFrame([[1, 0], [0, 1]], index=["x", "y"], columns=["x", "y"])
         (lambda: sa.over_time(WIDE, "ann", window=2, reading="x"), "reading='x' must be a Reading"),
         (lambda: sa.by_group(WIDE, "ann", reading="unit"), "reading='unit' must be a Reading"),
         (lambda: sa.by_group(STUDY, {}, reading="unit"), "already built; omit reading="),
-        (lambda: sa.agreement(STUDY, memory_limit=COUNTS), "drop memory_limit="),
+        (lambda: sa.agreement(STUDY, memory_limit=COUNTS), "omit memory_limit="),
         (lambda: sa.agreement(WIDE, unit=pd.NA), "There is no column <NA>"),
         (lambda: STUDY.exclude_raters([["r1"]]), "rater ['r1'] gave no answer"),
         (lambda: sa.panel_scorer(STUDY, labels=0.5), "labels=0.5 must be a list of labels"),
