@@ -183,7 +183,7 @@ class TestRefusals:
         generated(9).to_json("study.json", orient="records")
         sentence = refusal("score", export, *LARGE)
         assert "the export of a tool, Label Studio, JSON, which is read into memory" in sentence
-        assert "drop --memory-limit" in sentence
+        assert "omit --memory-limit" in sentence
         assert sentence.endswith("name the columns: --unit, --rater and --labels.")
         sentence = refusal("score", "study.json", "--labels", "labels", *LARGE)
         assert "is read into memory as a whole; only Parquet, CSV" in sentence
