@@ -6,7 +6,7 @@ import numpy as np
 
 from setagree.distances import distance_names
 from setagree.errors import counted
-from setagree.inference.benchmark import CAUTION, PARTIAL_CREDIT, SCALES
+from setagree.inference.benchmark import CAUTION, PARTIAL_CREDIT, SCALES, AtLeast
 from setagree.reporting.sections import spans
 from setagree.reporting.sections.base import Findings
 from setagree.scoring.coefficients import coefficient_name, distance_name, own_name
@@ -85,18 +85,35 @@ def caution(f: Findings) -> str:
 
 
 def _verdict(f: Findings, *, brief: bool) -> str:
-    if f.main.reason is None and (reason := f.main.interval_reason) is not None:
-        return f"No verdict. {reason[0].upper()}{reason[1:]}."
-    if f.main.coefficient == "percent_agreement":
-        return "No verdict: the usual limits are for agreement beyond chance."
     if not _is_judged(f):
-        reason = str(f.verdict.reason)
-        return f"No verdict by the usual limits: {reason[0].lower()}{reason[1:]}."
+        return " ".join([*_threshold_verdict(f), _no_verdict(f)])
     said = f"{_judged(f)}."
     if brief or f.main.distance == "nominal":
         return said
     proposed = "The limits were proposed for nominal agreement"
     return f"{said} {proposed}; {distance_phrase(f.main)} gives partial credit."
+
+
+def _threshold_verdict(f: Findings) -> list[str]:
+    """Return the verdict on the threshold of the report if the interval decides it."""
+    tests = [one.result for one in f.result("decisions") or []]
+    return [
+        test.verdict
+        for test in tests
+        if isinstance(test, AtLeast) and (test.passes or test.high < test.threshold)
+    ]
+
+
+def _no_verdict(f: Findings) -> str:
+    """Return the reason for a missing verdict by the limits of the scale."""
+    if f.main.coefficient == "percent_agreement":
+        return "No verdict by the usual limits, which are for agreement beyond chance."
+    reason = f.main.interval_reason or str(f.verdict.reason)
+    if f.main.reason is None and np.isnan(f.main.interval(f.level)[0]):
+        return f"No verdict. {reason[0].upper()}{reason[1:]}."
+    limits = f"the usual limits ({_LIMITS['tentative']:.3f} and {_LIMITS['reliable']:.3f})"
+    needs = ", which need a standard error above 0" * (f.main.standard_error == 0)
+    return f"No verdict by {limits}{needs}: {reason[0].lower()}{reason[1:]}."
 
 
 def _is_judged(f: Findings) -> bool:

@@ -335,14 +335,14 @@ def _layout(tally: Tally) -> str:
     total = counted(tally.n_ratings, "rating")
     if fewest == most == tally.n_raters:
         return f"The design is complete: every rater rated every unit ({total})."
-    spread = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    spread = "" if fewest == most else f"{fewest:,} to "
     mean = float(per_unit @ times / times.sum())
     average = "" if fewest == most else f", {mean:.1f} on average"
     lone = tally.n_units - tally.n_pairable_units
     alone = f"; {counted(lone, 'unit')} with a single rating" if lone else ""
     return (
         "Not every rater rated every unit: the units have "
-        f"{spread} ratings each{average}, {total} in all{alone}."
+        f"{spread}{counted(most, 'rating')} each{average}, {total} in all{alone}."
     )
 
 

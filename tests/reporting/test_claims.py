@@ -69,6 +69,15 @@ def test_the_page_says_how_many_were_looked_at(found):
     assert claims_note(found) in page.replace("\\", "")
 
 
+def test_a_page_without_further_findings_still_says_when_one_is_claimed():
+    pytest.importorskip("matplotlib", reason="pages need matplotlib and jinja2")
+    rows = [(rater, u, "ab"[u % 2 ^ k]) for u in range(30) for k, rater in enumerate("xy")]
+    f = gather(sa.Annotations.from_triples(rows), **FEW)
+    assert len(main_findings(f)) == 3
+    page = rendered(f, Name("study"), "html")
+    assert "<summary>When a finding is claimed</summary>" in page
+
+
 def test_no_claim_without_its_p():
     found = gather(guesses(1), **FEW)
     assert min(np.nanmin(p) for p in found.corrected.values()) > 0.05

@@ -8,6 +8,7 @@ import pytest
 import setagree as sa
 from setagree.errors import OptionError, SetagreeWarning
 from setagree.reporting.findings import gather, main_findings, sections
+from setagree.reporting.headline import plain_verdict, verdict_sentence
 from setagree.reporting.report import methods_of
 from setagree.wording.sentences import plain
 
@@ -41,6 +42,31 @@ def test_nothing_asked_nothing_said(study):
     assert section(f, "facets") is None
     assert "Decisions" not in {one.about for one in main_findings(f)}
     assert "Hall" not in methods_of(f).text
+
+
+@pytest.mark.parametrize(
+    ("pairs", "threshold", "begins"),
+    [
+        (["ab", "ba"] * 15, 0.3, "Krippendorff's alpha is below 0.3: with 95% confidence "),
+        (["aa", "bb"] * 15, 0.3, "Krippendorff's alpha is at least 0.3: with 95% confidence "),
+        (["aa", "bb"] * 15, 0.95, "No verdict by the usual limits (0.667 and 0.800), which need "),
+        (["ab", "ba"] * 15, None, "No verdict by the usual limits (0.667 and 0.800), which need "),
+    ],
+    ids=["below", "at least", "not decided", "no threshold"],
+)
+def test_a_headline_without_the_usual_limits_gives_the_verdict_on_the_threshold(
+    pairs, threshold, begins
+):
+    """Their standard error is 0, so that only the interval can decide about a threshold."""
+    rows = [(rater, u, pair[k]) for u, pair in enumerate(pairs) for k, rater in enumerate("xy")]
+    f = gather(sa.Annotations.from_triples(rows), threshold=threshold, **FEW)
+    assert plain_verdict(f) == verdict_sentence(f)
+    assert plain_verdict(f).startswith(begins)
+    assert plain_verdict(f).count("No verdict by the usual limits (0.667 and 0.800)") == 1
+    reason = "no disagreement was seen in 30" if pairs[0] == "aa" else "all units disagree alike"
+    assert f"which need a standard error above 0: {reason}" in plain_verdict(f)
+    if not begins.startswith("No"):
+        assert plain_verdict(f).startswith(f"{answers(f)[0][1]} No verdict")
 
 
 def test_each_answer_is_that_of_its_function(study):

@@ -615,7 +615,7 @@ class TestSentences:
         found = gather(
             sa.simulate(30, 3, rng=1), coefficient="percent_agreement", n_resamples=19, rng=1
         )
-        assert verdict_sentence(found).startswith("No verdict: ")
+        assert verdict_sentence(found).startswith("No verdict by the usual limits, which are for")
 
     def test_a_generator_has_no_seed(self, tmp_path):
         path = sa.report(

@@ -59,6 +59,10 @@ class TestDesign:
     def test_same_number_of_other_raters(self):
         said = paragraph(sa.krippendorff_alpha(annotations(text("a a . / . b b / b . a"))))
         assert "the units have 2 ratings each, 6 ratings in all" in said
+        alone = sa.Annotations.from_triples([("a", 1, "x"), ("b", 2, "y")])
+        with pytest.warns(UndefinedAgreementWarning):
+            said = sa.methods_text(alone)
+        assert "the units have 1 rating each, 2 ratings in all" in said
 
     def test_missing_cells(self):
         study = sa.Annotations.from_triples(
