@@ -300,10 +300,12 @@ def between_raters(
     beside = sides[0] if n_groups == 2 else [own for own, _ in sides]
     p, why = RaterPermutation.of(study, whole, grouped.of_rater).tested(n_resamples, generator)
     tested = {"permutation_p_value": p, "no_test": why}
-    return [
-        {**counts(part), **uncertainty(part, level), **row, **tested, **named(part)}
-        for part, row in zip(parts, beside, strict=True)
-    ]
+    rows = []
+    for part, row in zip(parts, beside, strict=True):
+        own = {**counts(part), **uncertainty(part, level), **named(part)}
+        remark = " ".join(filter(None, [own["remark"], row["remark"]])) or None
+        rows.append({**own, **row, **tested, "remark": remark})
+    return rows
 
 
 def no_raters_compared() -> Row:
@@ -327,12 +329,14 @@ def _beside_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) ->
             warnings.simplefilter("ignore", UndefinedAgreementWarning)
             found = cross_replication(grouped.study, panels={"group": members}, **drawing)
     except DataError:
-        none: Row = dict.fromkeys(_BETWEEN, np.nan) | {"n_shared_units": 0}
+        none: Row = dict.fromkeys(_BETWEEN, np.nan) | {"n_shared_units": 0, "remark": None}
         return none, none
     first = found.estimate, *found.interval(level)
     last = found.normalised, *found.normalised_interval(level), found.n_units
     sides = [(found.alphas[side], *found.association(side, level)) for side in (0, 1)]
-    own, other = (dict(zip(_BETWEEN, (*first, *each, *last), strict=True)) for each in sides)
+    remark = None if found.remark is None else f"Between groups: {found.remark}"
+    columns = (*_BETWEEN, "remark")
+    own, other = (dict(zip(columns, (*first, *each, *last, remark), strict=True)) for each in sides)
     return own, other
 
 

@@ -25,6 +25,7 @@ from setagree.scoring.intervals import (
     ALIKE,
     FEWEST_RARER,
     NEGLIGIBLE,
+    rarer_answers,
     rarity_reason,
     same_value_reason,
 )
@@ -120,7 +121,7 @@ def columns_of(
     ends = found.estimate - half, np.minimum(found.estimate + half, 1.0)
     is_rare = (n_rarer < FEWEST_RARER) & ~np.isnan(found.estimate)
     for k in np.flatnonzero(is_rare):
-        reason[k] = rarity_reason(n_rarer[k], reason[k])
+        reason[k] = rarity_reason(rarer_answers(n_rarer[k]), reason[k])
     low, high = (np.where(is_rare, np.nan, end) for end in ends)
     own = {"estimate": found.estimate, "standard_error": found.standard_error}
     remark = rough_t_remarks(n_rarer, n_pairable, distance)

@@ -37,6 +37,8 @@ from setagree.inference.panel_members import (
 )
 from setagree.inference.resampling import over_resamples, row_weights
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
+from setagree.scoring.intervals import rarer_answers
+from setagree.scoring.table_notes import RARE, rarity_remark, remark_of
 from setagree.study.annotations import Annotations
 from setagree.study.identifiers import value_numbers
 from setagree.study.tally import Tally, row_keys
@@ -165,6 +167,10 @@ def shared_part(study: Annotations, x: Flags, y: Flags) -> tuple[Annotations, Fl
     return part_of(study, rows), in_y[rows]
 
 
+_FEW_UNITS = 200
+"""Units below which the interval of the normalised kappa_x is rough."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossReplication(Replicated):
     """Chance-corrected agreement between two panels.
@@ -195,6 +201,8 @@ class CrossReplication(Replicated):
         The alphas from the same resampled units.
     reason : str or None
         Reason for an estimate of NaN; for the normalised one see `normalised_reason`.
+    n_rarer : float
+        Weight of all answers of both panels except the commonest, in units: n (1 - its share).
     """
 
     panels: tuple[Any, Any]
@@ -210,6 +218,7 @@ class CrossReplication(Replicated):
     normalised_distribution: Floats
     alpha_distributions: tuple[Floats, Floats]
     reason: str | None
+    n_rarer: float
 
     columns = (
         Column("first", "name"),
@@ -227,7 +236,26 @@ class CrossReplication(Replicated):
         notes = [f"No interval: {why}." for why in whys if why is not None]
         if np.isfinite([*self.interval(), *self.normalised_interval()]).any():
             notes.append(f"Intervals are about {self.about}{self._missed}.")
-        return notes
+        return [*notes, *filter(None, [self.remark])]
+
+    @property
+    def remark(self) -> str | None:
+        """Sentences on intervals that may not keep their coverage, or None.
+
+        Simulated intervals of kappa_x covered the true value in 81% to 91% of studies in which all
+        answers except the commonest weighed 2 to 5 units, else in at least 93%; those of the
+        normalised kappa_x in 83% to 98% of studies of 25 to 100 units.
+        """
+        rarity = rarity_remark(self.n_rarer, rarer_answers(self.n_rarer), RARE)
+        few = f"{counted(self.n_units, 'unit')} are fewer than {_FEW_UNITS}"
+        few = f"The interval of the normalised estimate is rough: {few}"
+        is_few = self.n_units < _FEW_UNITS and np.isfinite(self.normalised_interval()).all()
+        return remark_of(
+            [
+                rarity if np.isfinite(self.interval()).all() else None,
+                few if is_few else None,
+            ]
+        )
 
     @property
     def normalised_reason(self) -> str | None:
@@ -274,7 +302,7 @@ class CrossReplication(Replicated):
         return self._one_row(
             "first second distance estimate low high normalised normalised_low normalised_high "
             "first_alpha second_alpha observed_disagreement expected_disagreement n_units "
-            "first_ratings second_ratings n_undefined n_normalised_undefined",
+            "first_ratings second_ratings n_undefined n_normalised_undefined remark",
             **{f"first{name}": pair[0] for name, pair in pairs.items()},
             **{f"second{name}": pair[1] for name, pair in pairs.items()},
             low=low,
@@ -373,6 +401,7 @@ def cross_replication(
     part, in_y = shared_part(study, x, y)
     compared = case_of(part, distance)
     joint = Joint.of(part, compared.weights, in_y)
+    totals = np.bincount(part.value_codes)
     once = joint.multiplicity[None, :]
     observed, expected = joint.disagreements(once)
     values, normalised, *alphas = (float(x[0]) for x in _scores(joint, once))
@@ -406,6 +435,7 @@ def cross_replication(
         of_normalised,
         (of_alphas[0], of_alphas[1]),
         reason,
+        len(joint.unit_patterns) * float(1 - totals.max() / totals.sum()),
     )
 
 

@@ -35,7 +35,7 @@ from setagree.inference.plan_goals import (
 from setagree.inference.prevalence import PrevalenceTable
 from setagree.inference.unit_order import check_weighted, is_clustered
 from setagree.large.opening import Data, ReadingOptions, takes_data
-from setagree.scoring.intervals import FEWEST_RARER, rarer_answers, t_interval
+from setagree.scoring.intervals import FEWEST_RARER, t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import ABOUT, Agreement, AgreementTable, raters_in_words
 from setagree.study.attributes import OfUnits
@@ -623,10 +623,10 @@ def _planned(
     if not variance > 0:
         why = f" {agreement.standard_error_reason}." if agreement.standard_error == 0 else ""
         raise DataError(f"the pilot has no standard error above 0, so no plan follows.{why}")
-    if (n_rarer := agreement.inference.n_rarer) < FEWEST_RARER:
+    if agreement.inference.n_rarer < FEWEST_RARER:
         warn(
             "the pilot is too small in its rarer answers for a plan to rely on its variance: "
-            f"{rarer_answers(n_rarer)}, fewer than {FEWEST_RARER}.",
+            f"{agreement.inference.rarer}, fewer than {FEWEST_RARER}.",
             SetagreeWarning,
         )
     precision = Precision(

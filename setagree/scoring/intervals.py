@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from setagree.coefficients.chance import ROUNDING, Case, dot
+from setagree.coefficients.chance import ROUNDING, Case, Floats, dot
 from setagree.coefficients.chance_models import GwetUrn, Model, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.estimated import Spread, spread
+from setagree.coefficients.estimated import Spread, patterns_of_units, spread
 from setagree.coefficients.measured import FiellerInterval
 from setagree.coefficients.score_interval import ScoreInterval, score_interval
 from setagree.coefficients.sums import Estimate
@@ -61,9 +60,9 @@ def rarer_answers(n: float) -> str:
     return f"all answers except the commonest weigh as much as {weight} {units}"
 
 
-def rarity_reason(n: float, reason: str | None = None) -> str:
-    """Return the reason for a missing interval if rarer answers weigh `n` units, with another."""
-    few = f"{rarer_answers(n)}, fewer than {FEWEST_RARER}"
+def rarity_reason(clause: str, reason: str | None = None) -> str:
+    """Return the reason for a missing interval from a clause on rarer answers, with another."""
+    few = f"{clause}, fewer than {FEWEST_RARER}"
     lead = f"Too few rarer answers for an interval or a p-value: {few}"
     if reason is not None:
         lead = f"{reason}, and {few}: too few for an interval or a p-value"
@@ -121,11 +120,11 @@ class CoefficientInterval:
     def n_rarer(self) -> float:
         """Weight, in pairable units, of all answers except the commonest: n (1 - its share).
 
-        With sampling weights shares are weighted, and n is n_Kish = (sum w)² / sum w². Infinite for
-        units with sizes, of which documents, not units, are the independent evidence.
+        With sampling weights shares are weighted, and n is n_Kish = (sum w)² / sum w². With sizes,
+        the number of documents with such an answer, as documents are the independent evidence.
         """
         if self.case.is_sized:
-            return inf
+            return float(np.count_nonzero(self.rarer_by_cluster))
         case, pairable = self.case, self.case.tally.pairable
         totals = case.pairable_totals
         if not totals.any():
@@ -136,6 +135,27 @@ class CoefficientInterval:
             n = dot(case.pairable_mass, used) ** 2 / dot(case.squared_mass, used)
         N = float(totals.sum())
         return n * (N - float(totals.max())) / N
+
+    @cached_property
+    def rarer_by_cluster(self) -> Floats:
+        """Weight of the answers except the commonest in each cluster; empty without clusters."""
+        case, sample, tally = self.case, self.case.sample, self.case.tally
+        if sample is None or not sample.is_clustered or sample.groups is None:
+            return np.empty(0)
+        commonest = case.pairable_totals.argmax()
+        of_pattern = np.bincount(
+            tally.rows, tally.counts * (tally.indices != commonest), tally.n_patterns
+        )
+        weight = np.where(tally.pairable, of_pattern, 0)[patterns_of_units(tally)]
+        return np.bincount(sample.groups, weight * case.pairable_weights).astype(np.float64)
+
+    @property
+    def rarer(self) -> str:
+        """Clause on the answers except the commonest."""
+        if self.case.is_sized:
+            n = counted(int(self.n_rarer), "document")
+            return f"answers other than the commonest occur in {n}"
+        return rarer_answers(self.n_rarer)
 
     @cached_property
     def method(self) -> Method:
@@ -218,7 +238,7 @@ class CoefficientInterval:
             test = python_or_command("permutation_test", "'setagree test'")
             return f"{reason}; {other} gives an interval and {test} a p-value"
         if self.requested is None and self.n_rarer < FEWEST_RARER:
-            return rarity_reason(self.n_rarer, reason)
+            return rarity_reason(self.rarer, reason)
         is_scored = self._is_full and self.method == "score" and self.score is not None
         return None if is_scored else reason
 

@@ -321,7 +321,7 @@ class TestIntervals:
 
 def made_of(values, *, estimate, over="units"):
     about = {"coefficient": "x", "distance": "d", "study": None, "reason": None}
-    about["inference"] = SimpleNamespace(n_rarer=20.0)
+    about["inference"] = SimpleNamespace(n_rarer=20.0, rarer="")
     agreement = SimpleNamespace(estimate=estimate, tally=SimpleNamespace(given=None), **about)
     return Bootstrap(agreement, np.asarray(values, dtype=float), over)
 

@@ -445,6 +445,7 @@ class TestEverywhere:
         assert one["difference"].tolist() == pytest.approx(two["difference"].tolist())
         assert one["difference_standard_error"][1] != two["difference_standard_error"][1]
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
     def test_labels(self, study):
         frame = sa.by_label(study).set_index("label")
         label = frame.index[0]

@@ -342,3 +342,20 @@ class TestResult:
         rows = triples(text("a a a . . / . b b b a"))
         with pytest.raises(error, match=words):
             cross_replication(sa.Annotations.from_triples(rows), panels=panels)
+
+
+def test_intervals_of_few_units_and_rare_answers_are_rough():
+    rare = sa.simulate(30, 4, skill=0.9, rng=3)
+    answers = [frozenset({"b"} if k < 5 else {"a"}) for k in range(30)]
+    rows = [(r, u, answers[k]) for k, u in enumerate(rare.units) for r in ("w", "x", "y", "z")]
+    rows[0] = (rows[0][0], rows[0][1], frozenset({"a"}))
+    study = sa.Annotations.from_triples(rows)
+    found = sa.cross_replication(study, panels={"A": ["w", "x"], "B": ["y", "z"]}, rng=1)
+    # 19 of the 120 answers are b, which is 30 x 19 / 120 units.
+    assert found.n_rarer == pytest.approx(30 * 19 / 120)
+    remark = found.to_frame()["remark"][0]
+    assert "all answers except the commonest weigh as much as 4.8 units, fewer than 8." in remark
+    assert "normalised estimate is rough: 30 units are fewer than 200." in remark
+    assert remark in " ".join(str(found).split())
+    frame = sa.by_group(study, {"w": 1, "x": 1, "y": 2, "z": 2}, n_resamples=19, rng=1)
+    assert all("Between groups: The interval is rough" in one for one in frame["remark"])

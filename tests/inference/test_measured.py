@@ -100,26 +100,31 @@ def test_raters_are_not_drawn():
 def test_studies_of_the_same_documents_are_compared_by_document(name):
     """The pieces differ; one unit per character gives the same difference."""
     found, expected = [], []
+    # Twice the documents, so that at least four hold an answer other than the commonest.
+    lengths = {d + k: n for k in "12" for d, n in spans.V2["lengths"].items()}
+    both = pd.concat(
+        [
+            spans.rows(spans.V2).assign(document=lambda table, k=k: table["document"] + k)
+            for k in "12"
+        ]
+    )
     for raters in ("ab", "bc"):
-        rows = spans.rows(spans.V2)
-        rows = rows[rows["rater"].isin([*raters])]
-        done = [(d, r) for d, r in spans.done(spans.V2) if r in raters]
-        study = sa.Annotations.from_spans(
-            rows, length=spans.V2["lengths"], done=done, chance="characters"
-        )
+        rows = both[both["rater"].isin([*raters])]
+        done = [(d + k, r) for k in "12" for d, r in spans.done(spans.V2) if r in raters]
+        study = sa.Annotations.from_spans(rows, length=lengths, done=done, chance="characters")
         found.append(getattr(sa, name)(study))
         cells = [
             (f"{d} {k}", d, r, [*one["label"][(one["start"] <= k) & (k < one["end"])]])
             for d, r in done
             for one in [rows[(rows["document"] == d) & (rows["rater"] == r)]]
-            for k in range(spans.V2["lengths"][d])
+            for k in range(lengths[d])
         ]
         table = pd.DataFrame(cells, columns=["unit", "document", "rater", "labels"])
         single = sa.Annotations.from_long(table, unit_columns=["document"])
         expected.append(getattr(sa, name)(single.sampled(cluster="document")))
     one, other = sa.compare(*found), sa.compare(*expected, design="same_units")
     assert one.design == "same_units"
-    assert one.n_shared_units == (4,)
+    assert one.n_shared_units == (8,)
     assert one.difference == pytest.approx(other.difference, abs=1e-12)
     assert one.standard_error == pytest.approx(other.standard_error, abs=1e-12)
     with pytest.raises(OptionError, match="not defined for pieces of documents"):

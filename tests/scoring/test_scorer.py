@@ -253,6 +253,37 @@ class TestRoughIntervals:
         assert (reason in str(sa.agreement(drawn))) is is_rough
         assert "rough" not in str(sa.agreement(study))
 
+    @pytest.mark.parametrize(("n_clusters", "is_rough"), [(7, True), (8, False)])
+    def test_rare_answers_in_few_clusters(self, n_clusters, is_rough):
+        """The interval of clusters is rough if the rarer answers lie in fewer than 8 of them."""
+        rows = [
+            (f"c{k}", "b" if k < n_clusters and j < 2 else "a", "a" if j == 1 else "b")
+            for k in range(30)
+            for j in range(4)
+        ]
+        rows = [(c, one, two if one == "b" else "a") for c, one, two in rows]
+        frame = pd.DataFrame(rows, columns=["cluster", "ann", "bob"])
+        study = sa.Annotations.from_wide(frame[["ann", "bob"]])
+        of_unit = dict(zip(study.units, frame["cluster"], strict=True))
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            alpha = sa.krippendorff_alpha(study.sampled(cluster=of_unit))
+        reason = "are spread only as evenly as over 7.0 equal clusters, fewer than 8"
+        assert (reason in (alpha.remark or "")) is is_rough
+        assert any(reason in str(w.message) for w in given) is is_rough
+
+    @pytest.mark.parametrize(("high", "is_rough"), [(1, False), (3, False), (8, True)])
+    def test_very_unequal_weights(self, high, is_rough):
+        """The interval is rough if n_Kish is below 60 and below half of the units."""
+        pairs = [("a", "a"), ("b", "b"), ("a", "b"), ("b", "b")] * 20
+        study = sa.Annotations.from_wide(pd.DataFrame(pairs, columns=["ann", "bob"]))
+        w = {unit: float(high) if k % 10 == 0 else 1.0 for k, unit in enumerate(study.units)}
+        alpha = sa.krippendorff_alpha(study.sampled(sampling_weight=w))
+        n_kish = sum(w.values()) ** 2 / sum(one * one for one in w.values())
+        reason = f"the weights of the 80 units are as unequal as those of {n_kish:.1f} units"
+        assert (reason in (alpha.remark or "")) is is_rough
+        assert is_rough or n_kish >= 40
+
     @pytest.mark.parametrize(
         ("n_apart", "size", "reason"),
         [
