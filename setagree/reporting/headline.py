@@ -106,11 +106,11 @@ def _threshold_verdict(f: Findings) -> list[str]:
 
 def _no_verdict(f: Findings) -> str:
     """Return the reason for a missing verdict by the limits of the scale."""
+    reason = f.main.interval_reason or str(f.verdict.reason)
+    if f.main.interval_reason is not None and np.isnan(f.main.interval(f.level)[0]):
+        return f"No verdict. {reason[0].upper()}{reason[1:]}."
     if f.main.coefficient == "percent_agreement":
         return "No verdict by the usual limits, which are for agreement beyond chance."
-    reason = f.main.interval_reason or str(f.verdict.reason)
-    if f.main.reason is None and np.isnan(f.main.interval(f.level)[0]):
-        return f"No verdict. {reason[0].upper()}{reason[1:]}."
     limits = f"the usual limits ({_LIMITS['tentative']:.3f} and {_LIMITS['reliable']:.3f})"
     needs = ", which need a standard error above 0" * (f.main.standard_error == 0)
     return f"No verdict by {limits}{needs}: {reason[0].lower()}{reason[1:]}."

@@ -392,7 +392,9 @@ SEVERAL = 10
 """Minimum number of units of each kind, to exclude chance."""
 
 
-def _disagreements(row: Agreement) -> tuple[Floats, Floats, Codes | None]:
+def _disagreements(
+    row: Agreement, *, by_weight: bool = True
+) -> tuple[Floats, Floats, Codes | None]:
     """Return disagreements, the number of units that have each, and the position of each unit.
 
     They are those of patterns, or of units if they are weighted, as shares of d_max, times ratings
@@ -401,7 +403,7 @@ def _disagreements(row: Agreement) -> tuple[Floats, Floats, Codes | None]:
     tally, m, of_unit = row.tally, row.tally.multiplicity, row.tally.unit_patterns
     q = row.case.mean_disagreement
     q = q * tally.pattern_ratings if row.definition.model.weigh == "ratings" else q
-    if row.case.is_weighted and of_unit is not None:  # then units of one pattern differ
+    if by_weight and row.case.is_weighted and of_unit is not None:  # units of a pattern differ
         q, m = q[of_unit] * row.case.pairable_weights, np.ones(len(of_unit))
         of_unit = np.arange(len(of_unit))
     return q, np.where(q > 0, m, 0.0), of_unit
@@ -412,10 +414,12 @@ def warn_far_answers(rows: Sequence[Agreement]) -> None:
 
     That is a third of the observed disagreement, or half of that expected by chance. With a third,
     t covered the true value in 62% to 82% of simulated studies. If few units disagree, one may well
-    have so much by chance.
+    have so much by chance. Of label sets the sampling weights do not count: the interval covered
+    the true value in 98% of simulated studies in which a heavy unit had more than a third.
     """
     for row in rows:
-        q, m, of_unit = _disagreements(row)
+        by_weight = row.tally.kind == "number" or row.case.is_sized
+        q, m, of_unit = _disagreements(row, by_weight=by_weight)
         n, most = int(m.sum()), int(q.argmax()) if q.size else 0
         if n < _FAR_UNITS:
             continue

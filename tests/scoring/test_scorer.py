@@ -366,6 +366,21 @@ class TestFarAnswers:
                 [True] if is_named else []
             )
 
+    def test_a_heavy_unit_of_label_sets(self):
+        """Single labels are all equally far apart, by Hamming as by MASI.
+
+        Of the 30 units that disagree one weighs 20 and the others 29 in all: it has 20 / 49.
+        """
+        rows = {"ann": [*"ab"] * 30, "bob": [*"ab"] * 15 + [*"ba"] * 15}
+        study = sa.Annotations.from_wide(pd.DataFrame(rows))
+        weights = dict.fromkeys(study.units, 1.0) | {study.units[-1]: 20.0}
+        drawn = study.sampled(sampling_weight=weights)
+        worst = sa.by_unit(drawn, distance="hamming").iloc[0]
+        assert worst["share_of_disagreement"] == pytest.approx(20 / 49)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FarAnswersWarning)
+            sa.agreement(drawn, distance=["masi", "hamming"])
+
     def test_units_of_many_ratings(self):
         """A unit counts by its ratings for alpha, and once for Fleiss, not by its pairs of them.
 
