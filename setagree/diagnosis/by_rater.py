@@ -35,7 +35,7 @@ from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
-from setagree.scoring.table_notes import remark_of, rough_reasons
+from setagree.scoring.table_notes import remark_of, rough_change_reason, rough_reasons
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.identifiers import value_numbers
@@ -98,7 +98,9 @@ def by_rater(
         its shared units), estimate_without, difference (estimate_without - estimate of all) with
         difference_standard_error, difference_low, difference_high (paired by unit, linearised: see
         `compare`; NaN if all answers except the commonest weigh less than four units), reason (for
-        no interval of the difference), remark (on rough ones, as `Agreement.remark`), p_value
+        no interval of the difference), remark (on rough ones, as `Agreement.remark`, and where the
+        sum of 1 / r_i over the units that the rater rated and that disagree, of r_i ratings, is
+        below 8: such intervals miss 0 too often if raters differ only by chance), p_value
         (that the raters of a unit are exchangeable: see Notes), p_holm (the same corrected for the
         n_tests raters that have a p), no_test (the reason for a missing p,
         or None), mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and
@@ -160,8 +162,11 @@ def by_rater(
         for low, x in zip(lows, changes["estimate_without"].tolist(), strict=True)
     ]
     # The intervals of changes are t intervals.
-    rough = remark_of(rough_reasons(replace(whole, requested_method="t")))
-    remarks = [rough if reason is None else None for reason in reasons]
+    rough, own = rough_reasons(replace(whole, requested_method="t")), _own_disagreements(whole)
+    remarks = [
+        remark_of([*rough, rough_change_reason(e)]) if reason is None else None
+        for reason, e in zip(reasons, own.tolist(), strict=True)
+    ]
     p = np.full(study.n_raters, np.nan)
     if n_resamples is not None:
         reason = f"{whole.coefficient} without a rater has no closed form"
@@ -180,6 +185,16 @@ def by_rater(
 
 _UNDEFINED = "the coefficient without the rater is undefined"
 _NO_SPREAD = "the difference shows no spread to judge it by"
+
+
+def _own_disagreements(whole: Agreement) -> Floats:
+    """Return the sum of 1 / r_i over the units that each rater rated and that disagree."""
+    tally, study = whole.tally, whole.study
+    assert study is not None  # noqa: S101 - the study was scored with its raters
+    assert tally.unit_patterns is not None  # noqa: S101 - as above
+    each = (whole.case.mean_disagreement > ROUNDING) / tally.pattern_ratings
+    of_rating = each[tally.unit_patterns[study.unit_codes]]
+    return np.asarray(np.bincount(study.rater_codes, of_rating, study.n_raters), np.float64)
 
 
 def _changes(

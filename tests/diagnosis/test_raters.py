@@ -785,7 +785,10 @@ class TestWhatIf:
         assert row["standard_error"] == pytest.approx(alpha.standard_error)
         assert row["difference"] == pytest.approx(compared.difference)
         assert row["difference_standard_error"] == pytest.approx(compared.standard_error)
-        assert row["p_value"] == pytest.approx(compared.p_value)
+        # by_rater has the one p of a rater.
+        p = np.nan if row["action"] == "drop rater" else compared.p_value
+        assert row["p_value"] == pytest.approx(p, nan_ok=True)
+        assert ("by_rater" in str(row["reason"])) == (row["action"] == "drop rater")
         assert row["n_values"] == alpha.n_values
         assert row["n_units"] == alpha.n_units
 

@@ -1,7 +1,6 @@
 """Every output says that an interval is rough, or why there is none."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import setagree as sa
@@ -96,10 +95,12 @@ def test_many_pairs_are_scored_together():
     assert len(remarks)
 
 
-def test_a_missing_p_value_of_a_difference_is_explained():
-    """In 28 units of three raters eight b weigh 8 / 3 units; without the first rater 8 / 2."""
-    study = sa.Annotations.from_wide(pd.DataFrame([list("aab")] * 8 + [list("aaa")] * 20))
-    row = sa.what_if(study).query("target == '0'").iloc[0]
-    assert np.isfinite(row["low"])
-    assert np.isnan(row["p_value"])
-    assert row["reason"].startswith("No p-value of the difference, because of the unchanged study.")
+@pytest.mark.parametrize(("n_apart", "is_rough"), [(23, True), (24, False)])
+def test_few_units_disagree_because_of_a_rater(n_apart, is_rough):
+    """Three raters rate all 60 units: a third of those that disagree, 23 / 3 or 24 / 3, is due."""
+    rows = [["ab"[(u % 2) ^ (u < n_apart and u % 3 == g)] for g in range(3)] for u in range(60)]
+    raters = sa.by_rater(of_rows(rows))
+    assert raters["difference_low"].notna().all()
+    due = "The interval is rough: if raters are alike, fewer than 8 units disagree because of"
+    assert [str(one).startswith(due) for one in raters["remark"]] == [is_rough] * 3
+    assert raters["remark"].notna().all() == is_rough

@@ -42,9 +42,7 @@ def test_all_raw_p_values_are_one_family(found):
     raw = {("chance", 0): found.results["chance"].p_value, ("map", 0): found.results["map"].p_value}
     raw["confusions", 0] = found.results["confusions"]["p_value"].min()
     raw |= {("raters", k): p for k, p in enumerate(found.results["raters"]["p_value"])}
-    changes = found.results["changes"]
-    of_labels = changes["p_value"].where(changes["action"] != "drop rater")
-    raw |= {("changes", k): p for k, p in enumerate(of_labels)}
+    raw |= {("changes", k): p for k, p in enumerate(found.results["changes"]["p_value"])}
     groups = found.results["groups"]
     raw["groups", 0] = groups["homogeneity_p_value"].iloc[0]
     raw |= {("groups", k): p for k, p in enumerate(groups["difference_p_value"], start=1)}
@@ -60,6 +58,23 @@ def test_reshuffles_suffice_for_all_claims(found):
         n = len(test.distribution if topic == "chance" else test.null)
         assert n == 99 or n + 1 >= 40 * found.n_claims
     assert found.corrected["chance"][0] <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("n_made", "said"),
+    [
+        (150, "150 reshuffles, all that are made here, give a corrected p of at least 0."),
+        (10, "a test takes long in a study of this size; sa.by_rater makes it."),
+    ],
+)
+def test_raters_of_a_large_study_have_no_other_test(found, monkeypatch, n_made, said):
+    """90 units x 5 raters are 450 ratings; of so few reshuffles none shows what r5 costs."""
+    monkeypatch.setattr("setagree.reporting.sections.raters._RESHUFFLED", 450 * n_made)
+    large = gather(found.study, **FEW)
+    assert not (large.corrected["raters"] <= 0.05).any()
+    assert not (large.corrected["raters"] < large.results["raters"]["p_value"]).any()
+    (raters,) = (plain(one.sentence) for one in main_findings(large) if one.about == "Raters")
+    assert said in raters
 
 
 def test_the_page_says_how_many_were_looked_at(found):

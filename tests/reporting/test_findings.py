@@ -557,7 +557,7 @@ class TestSentences:
             "Leaving out any one of the 3 raters changes alpha by at most "
         )
         reach = number(found.results["raters"]["difference_high"].max(), signed=True)
-        assert said["Raters"].endswith(f"but the intervals reach {reach}.")
+        assert said["Raters"].endswith(f"but rough intervals reach {reach}.")
 
     def test_repeats_are_counted(self):
         rows = [(r, u, "ab"[u % 2]) for r in "xy" for u in range(6)] + [("x", 0, "b")]

@@ -10,9 +10,8 @@ import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING
 from setagree.diagnosis.common import corrected
-from setagree.diagnosis.what_if import COLUMNS, what_if
+from setagree.diagnosis.what_if import COLUMNS, DROP_RATER, P_OF_RATERS, what_if
 from setagree.errors import SetagreeError, counted
-from setagree.inference.comparison import holm
 from setagree.reporting.sections.base import (
     MOST_TRIED,
     SURE,
@@ -25,7 +24,6 @@ from setagree.reporting.sections.base import (
     with_sentences,
 )
 from setagree.reporting.sections.patterns import has_pattern
-from setagree.reporting.sections.raters import p_values as raters_p_values
 from setagree.study.codes import have_degrees
 from setagree.wording.number_format import number, p_phrase
 from setagree.wording.sentences import Name, Sentence, capitalised
@@ -35,15 +33,14 @@ _MANY = 0.8
 """Share of the pairable units below which a finding states how many a change leaves."""
 
 _NAMING = ("coefficient", "distance")
-_DROP_RATERS = "drop rater"
-_CHANGES = {"merge": "merge", "exclude_labels": "drop label", "exclude_raters": _DROP_RATERS}
+_CHANGES = {"merge": "merge", "exclude_labels": "drop label", "exclude_raters": DROP_RATER}
 """Actions in the results of `what_if`, by its options."""
 
 _VERBS = {
     "as it is": "as it is",
     "merge": "merge ",
     "drop label": "drop the label ",
-    "drop rater": "leave out the rater ",
+    DROP_RATER: "leave out the rater ",
     "to parents": "replace labels by their parents",
     "to depth": "replace labels by their ancestors at one depth",
 }
@@ -55,8 +52,7 @@ def compute(f: Findings) -> pd.DataFrame:
     raters = f.result("raters")
     chosen = []
     if raters is not None and f.study.n_raters > 2:
-        is_costly = holm(np.array(raters_p_values(f, raters), dtype=float)) <= SURE
-        costly = raters[(raters["difference"] > 0) & is_costly]
+        costly = raters[(raters["difference"] > 0) & (raters["p_holm"] <= SURE)]
         chosen = [*costly["rater"].iloc[:MOST_TRIED]]
     # Raters with identical answers agree fully once the others are left out.
     chosen = [] if has_pattern(f, "copies") else chosen
@@ -108,21 +104,17 @@ def _costly_labels(labels: pd.DataFrame | None) -> list[Hashable]:
     return list(costly["label"].iloc[:MOST_TRIED])
 
 
-def p_values(_: Findings, changes: pd.DataFrame) -> list[float]:
-    """Return p of each change of labels; that of a change of raters is in their topic."""
-    return [*changes["p_value"].where(changes["action"] != _DROP_RATERS)]
-
-
 def with_p(f: Findings) -> pd.DataFrame:
     """Return the changes with p corrected over all claims; for a rater that of the raters."""
     changes = f.tested("changes")
     raters = f.tested("raters") if f.result("raters") is not None else pd.DataFrame()
     known = dict(zip(map(str, raters.get("rater", ())), raters.get("p_holm", ()), strict=True))
     p = [
-        known.get(str(target), np.nan) if action == _DROP_RATERS else own
+        known.get(str(target), np.nan) if action == DROP_RATER else own
         for action, target, own in changes[["action", "target", "p_holm"]].itertuples(index=False)
     ]
-    return changes.assign(p_holm=p)
+    reason = changes["reason"].where(changes["reason"] != P_OF_RATERS)
+    return changes.assign(p_holm=p, reason=reason)
 
 
 def summary(f: Findings, _: pd.DataFrame) -> Sentence:
@@ -131,7 +123,7 @@ def summary(f: Findings, _: pd.DataFrame) -> Sentence:
     tried = changes[(changes["action"] != "as it is") & changes["estimate"].notna()]
     tried = tried.sort_values("difference", ascending=False, kind="stable")
     gains = tried[(tried["difference"] > 0) & holds(tried["p_holm"])]
-    of_labels = tried["action"] != _DROP_RATERS
+    of_labels = tried["action"] != DROP_RATER
     largest = tried["difference"].max()
     best_of = f"Of {counted(len(tried), 'change')} tried, "
     untested = tried[tried["p_holm"].isna() & (tried["difference"] > 0)]
@@ -153,7 +145,7 @@ def summary(f: Findings, _: pd.DataFrame) -> Sentence:
     )
     sentence = _gain(f, first, f"{best_of}{some} if you ")
     others = gains[of_labels.loc[gains.index]]
-    if first["action"] == _DROP_RATERS and len(others):
+    if first["action"] == DROP_RATER and len(others):
         sentence += _gain(f, others.iloc[0], ". Among the changes of labels it is largest if you ")
     return (*sentence, ".")
 
@@ -205,7 +197,7 @@ def sections(f: Findings, changes: pd.DataFrame) -> list[Section]:
 
 def _differs_from_raters(changes: pd.DataFrame, raters: pd.DataFrame | None) -> bool:
     """Return whether the estimate without a rater differs from that in the table of raters."""
-    dropped = changes[changes["action"] == _DROP_RATERS].set_index("target")["estimate"]
+    dropped = changes[changes["action"] == DROP_RATER].set_index("target")["estimate"]
     if raters is None or not len(dropped):
         return False
     there = pd.Series(raters["estimate_without"].to_numpy(), [str(g) for g in raters["rater"]])
@@ -220,5 +212,5 @@ TOPIC = Topic(
     compute,
     about="Change",
     summary=summary,
-    p_values=p_values,
+    p_values=lambda _, changes: [*changes["p_value"]],
 )

@@ -12,6 +12,7 @@ import pandas as pd
 from setagree.diagnosis.by_pair import COLUMNS as OF_PAIRS
 from setagree.diagnosis.by_pair import by_pair
 from setagree.diagnosis.by_rater import COLUMNS, by_rater
+from setagree.diagnosis.common import NOT_REQUESTED
 from setagree.errors import DataError, counted
 from setagree.panels.rater_map import RaterMap, rater_map
 from setagree.plots import diagnosis
@@ -34,6 +35,7 @@ from setagree.reporting.sections.base import (
 from setagree.reporting.sections.patterns import are_copies_few, has_pattern
 from setagree.wording.number_format import count, interval, level_text, number, p_phrase, two_digits
 from setagree.wording.sentences import Name, Sentence
+from setagree.wording.tables import Column
 
 _OFTEN = 0.05
 """By how much more or less often than the others a rater gives a label that the table names."""
@@ -59,6 +61,9 @@ _RESHUFFLED = 5_000_000
 _FEWEST = 19
 """Least number of reshuffles, which can give p = 0.05."""
 
+_ROUGH = Column("interval", "text")
+"""Marks the rough intervals of a table."""
+
 
 def compute(f: Findings) -> pd.DataFrame:
     """Return the change of the coefficient without each rater, and the rater's habits."""
@@ -76,32 +81,18 @@ def _most_reshuffles(f: Findings) -> int:
     return n if n >= _FEWEST else 0
 
 
-def p_values(f: Findings, raters: pd.DataFrame) -> list[float]:
-    """Return p of the change without each rater.
-
-    Of a large study, for which there are too few reshuffles, it is that of t, unless a p of the
-    reshuffles is above 0.05.
-    """
-    from scipy.special import stdtr
-
-    p = raters["p_value"]
-    if not f.main.case.is_sized and _most_reshuffles(f) < f.n_reshuffles:
-        t = raters["difference"].abs() / raters["difference_standard_error"]
-        p = p.where(p > SURE, 2 * stdtr(f.main.n_pairable_units - 1, -t))
-    return [*p]
-
-
 def summary(f: Findings, raters: pd.DataFrame) -> Sentence:
     """Return sentences on the rater whose removal raises the coefficient most."""
     if len(raters) < 3 or not _has_changes(f, raters):
         return ()
     word, more, costly = f.main.definition.short, "", costly_raters(f)
     if costly.empty:
-        return _no_gain(f.tested("raters"), word)
+        return _no_gain(f, word)
     top = costly.iloc[0]
-    # If the other raters agree fully, the estimate without this one has no spread.
+    # The claim rests on p. An interval that is rough, or has 0 inside, is in the table alone.
+    is_shown = top["difference_low"] > 0 and pd.isna(top["remark"])
     ends = interval(top["difference_low"], top["difference_high"])
-    test = f"{ends}; " * bool(pd.notna(top["difference_low"])) + p_phrase(top["p_holm"])
+    test = f"{ends}; " * bool(is_shown) + p_phrase(top["p_holm"])
     if len(costly) > 1:
         more = f" There are {count(len(costly))} raters whose removal raises {word}."
     if has_pattern(f, "copies"):
@@ -124,8 +115,9 @@ def _has_changes(f: Findings, raters: pd.DataFrame) -> bool:
     return bool(f.main.observed_disagreement > 0 and raters["difference"].notna().any())
 
 
-def _no_gain(raters: pd.DataFrame, word: str) -> Sentence:
+def _no_gain(f: Findings, word: str) -> Sentence:
     """Return a sentence on the largest change by the removal of a rater, if none is a gain."""
+    raters = f.tested("raters")
     n, change = int(raters["difference"].notna().sum()), raters["difference"].abs().max()
     whom = f"any one of the {len(raters):,} raters"
     if n < len(raters):
@@ -133,11 +125,24 @@ def _no_gain(raters: pd.DataFrame, word: str) -> Sentence:
         whom = f"{one} of the {len(raters):,} raters without whom {word} is defined"
     least = "at most " if n > 1 else ""
     changes = f"Leaving out {whom} changes {word} by {least}{number(change)}; "
+    if (raters["no_test"] == NOT_REQUESTED).any():
+        return (f"{changes}a test takes long in a study of this size; sa.by_rater makes it.",)
     if raters["p_holm"].isna().all():
         return (f"{changes}no test is possible.",)
+    return (f"{changes}no removal raises it significantly{_but(f, raters)}.",)
+
+
+def _but(f: Findings, raters: pd.DataFrame) -> str:
+    """Return why a rater may cost agreement though no test shows it, or a blank."""
+    n_made, may_gain = _most_reshuffles(f), raters["difference"] > 0
+    least = f.n_claims / (1 + n_made)
+    if least > SURE and (may_gain & (raters["p_value"] <= SURE)).any():
+        floor = f"{n_made:,} reshuffles, all that are made here, give a corrected p of at least"
+        return f", but {floor} {number(min(least, 1))}; sa.by_rater makes more"
+    # Intervals reach further up than the rough ones show, which are too narrow.
     reach = raters["difference_high"].max()
-    but = f", but the intervals reach {number(reach, signed=True)}" if reach >= _MUCH else ""
-    return (f"{changes}no removal raises it significantly{but}.",)
+    which = "rough" if raters["remark"][raters["difference_high"] == reach].notna().any() else "the"
+    return f", but {which} intervals reach {number(reach, signed=True)}" if reach >= _MUCH else ""
 
 
 def _with_others(f: Findings, rater: object) -> Sentence:
@@ -190,9 +195,13 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
         for one in COLUMNS
         if one.first not in below
     ]
+    columns.insert([one.first for one in columns].index("p_holm"), _ROUGH)
     note = "A rater who disagrees with the others need not be the one who is wrong."
-    note = " ".join([note, *raters["remark"].dropna().unique()])
+    # The longest has what concerns all raters, and what concerns some.
+    note = f"{note} {max(raters['remark'].dropna(), key=len, default='')}".rstrip()
+    is_rough = raters["remark"].notna()
     raters = raters.assign(
+        interval=np.where(is_rough, "rough", "") if is_rough.any() else None,
         overused_label=raters["overused_label"].where(raters["overuse"] >= _OFTEN),
         underused_label=raters["underused_label"].where(raters["underuse"] <= -_OFTEN),
     )
@@ -354,7 +363,7 @@ TOPIC = Topic(
     compute,
     about="Raters",
     summary=summary,
-    p_values=p_values,
+    p_values=lambda _, raters: [*raters["p_value"]],
     optional=True,
     unweighted="Mean distances, labels and habits",
 )
