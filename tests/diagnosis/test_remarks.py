@@ -101,6 +101,6 @@ def test_few_units_disagree_because_of_a_rater(n_apart, is_rough):
     rows = [["ab"[(u % 2) ^ (u < n_apart and u % 3 == g)] for g in range(3)] for u in range(60)]
     raters = sa.by_rater(of_rows(rows))
     assert raters["difference_low"].notna().all()
-    due = "The interval is rough: if raters are alike, fewer than 8 units disagree because of"
+    due = "The interval is rough: if raters were alike, fewer than 8 units would disagree"
     assert [str(one).startswith(due) for one in raters["remark"]] == [is_rough] * 3
     assert raters["remark"].notna().all() == is_rough

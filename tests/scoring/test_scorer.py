@@ -280,7 +280,7 @@ class TestRoughIntervals:
         w = {unit: float(high) if k % 10 == 0 else 1.0 for k, unit in enumerate(study.units)}
         alpha = sa.krippendorff_alpha(study.sampled(sampling_weight=w))
         n_kish = sum(w.values()) ** 2 / sum(one * one for one in w.values())
-        reason = f"the weights of the 80 units are as unequal as those of {n_kish:.1f} units"
+        reason = f"with their unequal weights the 80 units count as {n_kish:.1f} of equal weight"
         assert (reason in (alpha.remark or "")) is is_rough
         assert is_rough or n_kish >= 40
 
