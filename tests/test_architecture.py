@@ -361,7 +361,7 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 4_250,
-    "coefficients": 3_100,
+    "coefficients": 3_200,
     "credit": 2_450,
     "diagnosis": 4_600,
     "distances": 2_450,

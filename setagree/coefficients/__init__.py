@@ -13,6 +13,7 @@ Read in this order:
 - `measured`: alpha of units with sizes (spans), which leaves out pairs of one rater.
 - `estimated`: standard errors if units were drawn in clusters, with weights or from strata, and
   differences and means of estimates; `score_interval`: the interval that needs no standard error.
+- `tails`: tail probabilities and quantiles of the normal and the t distribution.
 - `parts`: the coefficient of each group of units, and of the study without each rater.
 - `shuffler`: the coefficient of studies whose answers are permuted.
 """

@@ -21,6 +21,7 @@ from math import inf, sqrt
 import numpy as np
 
 from setagree.coefficients.chance import ROUNDING, Case, Codes, Floats, dot
+from setagree.coefficients.tails import t_quantile, t_tail
 from setagree.credit.within_groups import group_spread
 
 
@@ -170,9 +171,7 @@ class FiellerInterval:
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the ends at a level."""
-        from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
-
-        return self.at(float(stdtrit(self.df, (1 + level) / 2)))
+        return self.at(-t_quantile(self.df, (1 + level) / 2))
 
     def at(self, t: float) -> tuple[float, float]:
         """Return the ends at a quantile t: 1 - Do / De, with Do / De in (B ± sqrt(B² - A C)) / A.
@@ -189,8 +188,6 @@ class FiellerInterval:
 
     def p_value(self) -> float:
         """Return 2 P(t_df > |De - Do| / |o - e|), which inverts the interval."""
-        from scipy.special import stdtr
-
         error = float(np.linalg.norm(self.o - self.e))
         t = abs(self.De - self.Do) / error if error > 0 else inf
-        return float(2 * stdtr(self.df, -t))
+        return 2 * t_tail(self.df, t)

@@ -15,7 +15,7 @@ a0 is the smallest a at which a0 lies outside the interval of level 1 - a.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import exp, inf, log, log1p, sqrt
+from math import exp, inf, log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,13 @@ import numpy as np
 from setagree.coefficients.chance import Case, Floats, dot
 from setagree.coefficients.chance_models import NoChance, Urn
 from setagree.coefficients.sums import UnitSums
+from setagree.coefficients.tails import (
+    log_t_density,
+    normal_quantile,
+    normal_tail,
+    t_quantile,
+    t_tail,
+)
 
 _PSEUDO = 0.5
 """Weight of the disagreement from the urn that is added, and the shift of the lower root."""
@@ -96,20 +103,16 @@ class Moments:
         By Newton's method on log q and log t, q = (1 - c) z(t)² + c t² with c the weight of t:
         z(t), unlike its inverse, is computed to the last digit.
         """
-        from scipy.special import gammaln, ndtri, stdtr
-
         c, df, least = self.of_t, self.df, sqrt(q)  # q(z) >= z²
         if c == 0 or least == 0 or (least > _LARGEST_Z and self.q(_LARGEST_Z) <= q):
             return min(least, _LARGEST_Z)
-        # The logarithm of the constants of both densities, f(t) of t and phi(z).
-        constant = float(gammaln((df + 1) / 2) - gammaln(df / 2)) - log(df / 2) / 2
         low, high, t = least, sqrt(q / c), least
         for _ in range(100):
-            z = -float(ndtri(max(float(stdtr(df, -t)), _LEAST_SF)))
+            z = z_of_t(t, df)
             found = (1 - c) * z * z + c * t * t
             low, high = (t, high) if found < q else (low, t)
-            # dz/dt = f(t) / phi(z)
-            dz = exp(constant - (df + 1) / 2 * log1p(t * t / df) + z * z / 2)
+            # dz/dt = f(t) / phi(z), of the densities of t and of the normal distribution
+            dz = exp(log_t_density(df, t) + (z * z + log(2 * pi)) / 2)
             slope = 2 * (1 - c) * z * dz + 2 * c * t
             step = t * exp((log(q) - log(found)) * found / (t * slope)) if slope > 0 else high
             step = step if low <= step <= high else (low + high) / 2
@@ -220,30 +223,22 @@ class ScoreInterval:
 
 def z_of_level(level: float) -> float:
     """Return the normal quantile of a two-sided level."""
-    from scipy.special import ndtri  # 0.1 s, which import setagree does not pay
-
-    return float(ndtri((1 + level) / 2))
+    return -normal_quantile((1 + level) / 2)
 
 
 def two_sided(z: float) -> float:
     """Return 2 sf(z), the two-sided p-value of a normal quantile z >= 0."""
-    from scipy.special import ndtr
-
-    return float(min(1.0, 2 * ndtr(-z)))
+    return min(1.0, 2 * normal_tail(z))
 
 
 def t_of(z: float, df: float) -> float:
     """Return the quantile of t with as much above it as the normal distribution has above z."""
-    from scipy.special import ndtr, stdtrit
-
-    return -float(stdtrit(df, float(ndtr(-z))))
+    return t_quantile(df, normal_tail(z))
 
 
 def z_of_t(t: float, df: float) -> float:
     """Return the normal quantile with as much above it as t with `df` degrees has above t."""
-    from scipy.special import ndtri, stdtr
-
-    return -float(ndtri(max(float(stdtr(df, -t)), _LEAST_SF)))
+    return normal_quantile(max(t_tail(df, t), _LEAST_SF))
 
 
 def score_interval(whole: UnitSums, error: float, t_df: float) -> ScoreInterval | None:

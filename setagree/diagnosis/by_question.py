@@ -8,10 +8,10 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr, stdtrit
 
 from setagree.checks import check_level
 from setagree.coefficients.estimated import Estimated, estimated
+from setagree.coefficients.tails import t_quantile, t_tail
 from setagree.diagnosis.common import reasons, score_whole, uncertainty
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
@@ -302,10 +302,10 @@ def _mean(
     if without := [name for name in without if name in defined]:
         return total, row | {"reason": f"there is no interval for {listing(without)}"}
     error, df = total.standard_error, total.degrees_of_freedom
-    half = float(stdtrit(df, 0.5 + level / 2)) * error
+    half = -t_quantile(df, (1 + level) / 2) * error
     if rough := [str(row["question"]) for row in rows if row["remark"]]:
         row["remark"] = f"The interval is rough, as there are rough ones for {listing(rough)}."
     row |= {"standard_error": error, "low": total.value - half, "high": total.value + half}
-    row["p_value"] = 2 * float(stdtr(df, -abs(total.value) / error)) if error else np.nan
+    row["p_value"] = 2 * t_tail(df, abs(total.value) / error) if error else np.nan
     left = [name for name in agreements if name not in defined]
     return total, row | {"reason": f"without {listing(left)}" if left else None}

@@ -19,6 +19,7 @@ from setagree.coefficients.estimated import Spread, patterns_of_units, spread
 from setagree.coefficients.measured import FiellerInterval
 from setagree.coefficients.score_interval import ScoreInterval, score_interval
 from setagree.coefficients.sums import Estimate
+from setagree.coefficients.tails import t_quantile, t_tail
 from setagree.errors import counted, python_or_command
 
 Method: TypeAlias = Literal["score", "t", "fieller"]
@@ -42,9 +43,7 @@ def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[
     """Return estimate ± t SE, its upper end cut at 1; NaN without an SE above 0."""
     if not error > 0:
         return NONE
-    from scipy.special import stdtrit  # 0.1 s, which import setagree does not pay
-
-    half = float(stdtrit(df, (1 + level) / 2)) * error
+    half = -t_quantile(df, (1 + level) / 2) * error
     return estimate - half, min(1.0, estimate + half)
 
 
@@ -280,7 +279,5 @@ class CoefficientInterval:
             return float("nan") if self.score is None else self.score.p_value()
         if self.method == "fieller":
             return float("nan") if self.fieller is None else self.fieller.p_value()
-        from scipy.special import stdtr
-
         t = abs(self.parts.estimate) / self.spread.standard_error
-        return float(2 * stdtr(self.spread.degrees_of_freedom, -t))
+        return 2 * t_tail(self.spread.degrees_of_freedom, t)

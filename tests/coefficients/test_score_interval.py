@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import reference
 from plain_score import plain, plain_of_model
-from scipy import special
 from small_studies import annotations, random_rows, score_ends, sets_of, text
 
 import setagree as sa
+from setagree.coefficients import score_interval as module
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.score_interval import moments, score_interval
 from setagree.credit.build import WeightBuilder
@@ -130,8 +130,8 @@ def test_interval_and_p(rows, distance, estimate, ends, p):
 def test_p_takes_few_steps(rows, monkeypatch):
     """Newton's method needs at most eight values of the distribution of t."""
     alpha = sa.krippendorff_alpha(study_of(rows), distance="nominal")
-    calls, stdtr = [], special.stdtr
-    monkeypatch.setattr(special, "stdtr", lambda *of: calls.append(of) or stdtr(*of))
+    calls, t_tail = [], module.t_tail
+    monkeypatch.setattr(module, "t_tail", lambda *of: calls.append(of) or t_tail(*of))
     assert alpha.inference.score.p_value() > 0
     assert 0 < len(calls) <= 8
 
@@ -235,7 +235,7 @@ class TestEdges:
             alpha = sa.krippendorff_alpha(annotations(rows), distance="nominal")
             low, high = alpha.interval(method="score")
             if alpha.standard_error > 0 and alpha.interval(method="t")[0] > -1:
-                assert low <= alpha.interval(method="t")[0]
+                assert low <= alpha.interval(method="t")[0] + 1e-15  # rounding
             assert min(alpha.estimate, -1) <= low <= alpha.estimate <= high <= 1
 
     def test_other_coefficients(self):
