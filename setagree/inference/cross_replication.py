@@ -357,7 +357,8 @@ def cross_replication(
         ``{"experts": ["ann", "bob"], "crowd": [...]}``. If there is one panel, all other raters are
         the second one.
     distance : name, callable, Distance or labelled matrix, optional
-        Default: MASI for label sets, interval for numbers, else nominal.
+        Default: MASI for label sets, interval for numbers, else nominal. The ends of a scale are
+        those of all answers of the study, mid-ranks those of the compared answers.
     n_resamples : int
         Number of resamples of units for the interval.
     rng : int or numpy Generator, optional
@@ -397,7 +398,6 @@ def cross_replication(
     check_resamples(n_resamples)
     generator = as_generator(rng)
     names, x, y = _two_panels(study, panels)
-    # Compute mid-ranks and the ends of a scale from the compared answers only.
     part, in_y = shared_part(study, x, y)
     compared = case_of(part, distance)
     joint = Joint.of(part, compared.weights, in_y)

@@ -132,12 +132,12 @@ def unnamed_models(study: Annotations, named: Iterable[object]) -> list[Any]:
 
 
 def part_of(study: Annotations, rows: Flags) -> Annotations:
-    """Return the study of some annotations, with units, raters and values in the original order.
+    """Return the study of some annotations, with units and raters in the original order.
 
-    Data-dependent parts of a distance (mid-ranks, the ends of a scale, the largest distance) are
-    then computed from these annotations.
+    All values of the study remain listed, so that the ends of a scale, the ranks of values and the
+    largest distance are those of the study; mid-ranks are those of these annotations.
     """
-    return replace(study.take(rows).with_used_values(), n_missing=0)
+    return replace(study.take(rows), n_missing=0)
 
 
 def check_share(name: str, value: float) -> None:

@@ -56,8 +56,6 @@ _FEW_CHECKED, _FEW_MARKED, _MANY_LABELS = 30, 5, 20
 """Below the first two, and above the third, numbers of units and of labels a warning is given."""
 _ODD_ERRORS, _ODD_UNITS = 4.5, 5
 """Standard errors, and units, by which a random sample hardly differs from the corpus."""
-_WHOLE = 1e-9
-"""Rounding tolerance of a number of units."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +97,8 @@ class Checked:
         wide, narrow = (each["high"] - each["low"] for each in (alone, best))
         return humans.assign(model=self.size[1] / N, **best).assign(
             count=best["prevalence"] * N,
-            count_low=np.floor(best["low"] * N + _WHOLE),
-            count_high=np.ceil(best["high"] * N - _WHOLE),
+            count_low=np.floor((best["low"] * N).round(9)),
+            count_high=np.ceil((best["high"] * N).round(9)),
             n_checked=self.n,
             n_marked=self.drawn[1].astype(np.int64),
             worth=(self.n * times * (wide / narrow) ** 2).where(narrow != 0, np.inf),
@@ -131,11 +129,11 @@ class Checked:
             variance = deff * total(W**2 * (1 - f) * s2 / n)
             low_k, high_k = _wilson_or_wald(p, kish / ((phi * deff)[of] * (1 - f)), z[of])
             estimate = total(W * p)
-            below, above = (total((W * (p - end)) ** 2) for end in (low_k, high_k))
-            if target == "beyond":
-                more = phi * estimate * (1 - estimate) / N
-                variance, below, above = variance + more, below + z**2 * more, above + z**2 * more
-            low, high = estimate - np.sqrt(below), estimate + np.sqrt(above)
+            more = phi * estimate * (1 - estimate) / N * (target == "beyond")
+            below, above = (
+                np.sqrt(total((W * (p - end)) ** 2) + z**2 * more) for end in (low_k, high_k)
+            )
+            low, high = estimate - below, estimate + above
             if target == "beyond":  # at least as wide as if all N units were checked
                 least_low, least_high = _wilson_or_wald(estimate, N / (phi * deff), z)
                 low, high = np.minimum(low, least_low), np.maximum(high, least_high)
@@ -148,7 +146,7 @@ class Checked:
             "prevalence": estimate,
             "low": np.maximum(low, 0.0),
             "high": np.minimum(high, 1.0),
-            "standard_error": np.where(n_all > 1, np.sqrt(variance), np.nan),
+            "standard_error": np.where(n_all > 1, np.sqrt(variance + more), np.nan),
             "degrees_of_freedom": df,
             "dispersion": phi,
             "design_effect": deff + 0 * phi,
@@ -445,10 +443,10 @@ def _checked(
     if corpus is not None:
         each = corpus.counts * corpus.multiplicity[corpus.rows]
         of_value = np.bincount(study.n_values + corpus.indices, each, flags.shape[0])
-        is_empty = flags.sum(axis=1) == 0
-        if of_value[is_empty].sum() < is_empty[answers[units]].sum():
-            same = f"read both with one {option('blank')}"
-            raise DataError(f"corpus= lacks empty answers of the model to checked units; {same}.")
+        for part in (flags, flags.sum(axis=1) == 0):  # each label, and the empty set
+            if np.any(of_value @ part < part[answers[units]].sum(axis=0)):
+                same = f"read both with one {option('blank')}"
+                raise DataError(f"corpus= lacks answers of the model to checked units; {same}.")
     M, N = np.asarray(of_value @ flags, dtype=np.float64), round(float(of_value.sum()))
     h = vote_shares(human.unit_codes, human.value_codes, flags)
     h.data = _TRUTHS[truth](h.data)
@@ -481,8 +479,6 @@ def _by_stratum(h: Any, marked: Any, M: Floats, N: int, human: Annotations) -> C
         without[:, label] = powers[:, columns[:, [label]].toarray().ravel() == 0].sum(axis=1)
     n_k, w1, w2 = np.stack([without, with_, every], axis=1)
     size, both = np.stack([N - M, M, np.full(L, float(N))]), h.multiply(marked)
-    if (n_k > size).any():
-        raise DataError("corpus= lacks answers of the model to checked units.")
     truths = [h - both, both, h]
     wh, w2h, w2h2 = np.swapaxes([(w @ x, w**2 @ x, w**2 @ x.power(2)) for x in truths], 0, 1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -180,7 +180,8 @@ class Scorer:
             )
         if tally.kind != "labels":
             raise DataError(
-                f"{name} redraws labels; these values are scalars, use krippendorff_alpha."
+                f"{name} redraws labels of sets; here each answer is one value (by label: yes or "
+                "no). Use krippendorff_alpha."
             )
         of_plain = isinstance(distance, DegreeDistance) and not have_degrees(tally.values)
         if not (of_plain or isinstance(distance, NominalDistance | OverlapDistance)):

@@ -259,7 +259,7 @@ def test_nested_answers_can_be_redrawn_apart():
 
 def test_refusals():
     """Scalars have no labels to redraw; other distances do not follow from the three counts."""
-    with pytest.raises(DataError, match=r"mv_alpha redraws labels; .* use krippendorff_alpha"):
+    with pytest.raises(DataError, match=r"mv_alpha redraws labels .* Use krippendorff_alpha"):
         sa.mv_alpha(annotations(numbers("1 2 / 2 2")))
     study = annotations(text("a b / a a"))
     for distance in (lambda x, y: float(x != y), sa.distances.taxonomy({})):

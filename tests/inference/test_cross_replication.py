@@ -9,6 +9,7 @@ from inference_support import one_line
 from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text, triples
 
 import setagree as sa
+from setagree.distances import CallableDistance, get_distance
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.inference import cross_replication as cross_replication_module
 from setagree.inference.cross_replication import cross_replication
@@ -177,12 +178,9 @@ class TestReference:
             assert kappa == pytest.approx(again.estimate, abs=1e-12, nan_ok=True)
             assert normalised == pytest.approx(again.normalised, abs=1e-12, nan_ok=True)
 
-    @pytest.mark.parametrize("distance", ["ordinal", "bipolar", "circular", "interval"])
-    def test_strangers_have_no_say(self, distance):
-        """Raters in neither panel, and units of one panel only, change nothing.
-
-        Mid-ranks and the ends of a scale are those of the answers that are compared.
-        """
+    @pytest.mark.parametrize("distance", ["ordinal", "interval"])
+    def test_other_raters_and_units_have_no_effect(self, distance):
+        """Nor have units of one panel only: mid-ranks are those of the compared answers."""
         rng = np.random.default_rng(11)
         rows = random_rows(rng, [1, 2, 3, 4], units=30, raters=4)
         more = [[*row, [1, 1, 9][k % 3]] for k, row in enumerate(rows)]
@@ -193,6 +191,21 @@ class TestReference:
         assert two.estimate == pytest.approx(one.estimate, abs=1e-14)
         assert two.alphas == pytest.approx(one.alphas, abs=1e-14)
         np.testing.assert_allclose(two.distribution, one.distribution, atol=1e-12)
+
+    @pytest.mark.parametrize("name", ["bipolar", "circular"])
+    def test_the_ends_of_a_scale_are_those_of_the_study(self, name):
+        """As for `score_against_panel`: an answer of another rater extends the scale to 9."""
+        rows = random_rows(np.random.default_rng(11), [1, 2, 3, 4], units=30, raters=4)
+        study = annotations([[*row, 9] for row in rows])
+        scale = get_distance(name).function
+        fixed = CallableDistance(lambda x, y: float(scale(x, y, 1, 9)), bounded=False)
+        one, two = (
+            cross_replication(study, panels=PANELS, distance=d, n_resamples=9, rng=1)
+            for d in (name, fixed)
+        )
+        assert one.estimate == pytest.approx(two.estimate, abs=1e-12)
+        scores = [sa.score_against_panel(study, distance=d).table["share"] for d in (name, fixed)]
+        assert scores[0].tolist() == pytest.approx(scores[1].tolist(), abs=1e-12)
 
     def test_ordinal_by_hand(self):
         rng = np.random.default_rng(12)

@@ -271,7 +271,7 @@ def test_categories_are_labels():
         ({"model": MODEL, "labels": []}, OptionError, "must be a list of labels"),
         ({"model": []}, OptionError, r"rater of the study \('h0'\), .* none is named"),
         ({"model": MODEL, "corpus": MODEL}, OptionError, "corpus="),
-        ({"model": MODEL, "corpus": tally("a")}, DataError, "corpus= lacks empty answers"),
+        ({"model": MODEL, "corpus": tally("a")}, DataError, "corpus= lacks answers of the model"),
         ({"model": MODEL, "corpus": EMPTY}, DataError, "corpus= lacks answers of the model"),
         ({"model": MODEL, "corpus": tally("a", "a")}, DataError, "one answer per unit"),
         ({"model": MODEL, "corpus": tally(1, kind="number")}, DataError, "of the kind 'labels'"),

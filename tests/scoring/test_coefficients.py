@@ -30,7 +30,7 @@ def test_defaults(name):
     assert getattr(sa, name)(SETS).distance == ("dice" if name == "mv_alpha" else "masi")
     scores = annotations(numbers("1 2 / 2 2 / 1 1"))
     if name == "mv_alpha":
-        with pytest.raises(DataError, match="redraws labels"):
+        with pytest.raises(DataError, match=r"redraws labels of sets; here .*by label: yes or no"):
             sa.mv_alpha(scores)
     else:
         assert getattr(sa, name)(scores).distance == "nominal"
