@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, floor
@@ -14,6 +13,7 @@ import pandas as pd
 from setagree.checks import public
 from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.panel_members import check_least, is_number
+from setagree.inference.plan_goals import first_number
 from setagree.limits import MAX_CHECKED
 from setagree.wording.number_format import four, number
 from setagree.wording.result_base import Result
@@ -108,8 +108,8 @@ class AcceptanceTest(Result):
         if lot is not None:
             # P(X <= k) falls as the number of wrong answers in the delivery rises.
             more = range(k + 1, lot - (n - k) + 1)
-            likely = _first(more, lambda wrong: _accepted_of_lot(n, k, wrong, lot) <= 0.05) - 1
-            return likely / lot
+            first = first_number(more, lambda wrong: _accepted_of_lot(n, k, wrong, lot) <= 0.05)
+            return (first - 1) / lot
         return 1.0 if k == n else float(betaincinv(k + 1, n - k, 0.95))
 
     @property
@@ -163,7 +163,7 @@ def acceptance_plan(
     consumer_risk : float
         Largest probability of accepting a delivery with the rejectable rate.
     lot : int, optional
-        Number of answers in the delivery. The risks then hold for deliveries with at most
+        Number of answers in the delivery. The risks are then those of deliveries with at most
         `acceptable_rate`, or at least `rejectable_rate`, wrong answers among them. Default: the
         delivery is large compared with the answers to check.
 
@@ -212,13 +212,13 @@ def acceptance_plan(
     good = _acceptance(acceptable_rate, lot, up=False)
     bad = _acceptance(rejectable_rate, lot, up=True)
     # If the largest number cannot distinguish the rates, skip the search over smaller numbers.
-    most = _first(range(largest + 1), lambda c: bad(largest, c) > consumer_risk) - 1
+    most = first_number(range(largest + 1), lambda c: bad(largest, c) > consumer_risk) - 1
     if good(largest, most) >= 1 - producer_risk:
         n = 0
         for c in range(most + 1):
             # The smallest n with P(X <= c | rejectable_rate) <= consumer_risk rises with c.
             numbers = range(n + 1, largest + 1)
-            n = _first(numbers, lambda n, c=c: bad(n, c) <= consumer_risk)  # type: ignore[misc]
+            n = first_number(numbers, lambda n, c=c: bad(n, c) <= consumer_risk)  # type: ignore[misc]
             if good(n, c) >= 1 - producer_risk:
                 return AcceptancePlan(
                     n, c, acceptable_rate, rejectable_rate, producer_risk, consumer_risk, lot
@@ -266,8 +266,8 @@ is 0.094 or less.'
         raise DataError(f"{n_errors:,} errors in {n_checked:,} answers cannot be.")
     if n_checked != plan.n:
         raise DataError(
-            f"the plan asks for {plan.n:,} answers, and {n_checked:,} were checked; its risks hold "
-            "for that number alone."
+            f"the plan requires {plan.n:,} answers, and {n_checked:,} were checked; its risks are "
+            "those of that number alone."
         )
     return AcceptanceTest(plan, int(n_checked), int(n_errors))
 
@@ -284,11 +284,6 @@ def _acceptance(rate: float, lot: int | None, *, up: bool) -> Callable[[int, int
     # 0.29 * 100 is 28.999999999999996.
     n_wrong = (ceil if up else floor)(round(lot * rate, 9))
     return lambda n, c: _accepted_of_lot(n, c, n_wrong, lot)
-
-
-def _first(numbers: range, holds: Callable[[int], bool]) -> int:
-    """Return the first number for which a condition holds that holds for all later ones."""
-    return numbers.start + bisect_left(numbers, 1, key=holds)
 
 
 def _accepted_of_lot(n: int, c: int, n_wrong: int, lot: int) -> float:

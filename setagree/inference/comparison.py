@@ -435,18 +435,21 @@ class Comparison(Result):
         (resamples in which one of the two is undefined; they are not in the interval),
         n_shared_units (number of shared units; 0 for independent studies) and p_holm.
         """
-        frame = pd.DataFrame(self.names, columns=["first", "second"])
-        found = self.differences
-        ends = np.array([one.interval(self.level) for one in found])
-        frame = frame.assign(
-            difference=[one.value for one in found],
-            standard_error=[one.standard_error for one in found],
-            low=ends[:, 0],
-            high=ends[:, 1],
-            p_value=[one.p_value for one in found],
-            n_undefined=[one.n_undefined for one in found],
-            n_shared_units=self.n_shared_units,
+        rows = (
+            (*names, x.value, x.standard_error, *x.interval(self.level), x.p_value, x.n_undefined)
+            for names, x in zip(self.names, self.differences, strict=True)
         )
+        columns = [
+            "first",
+            "second",
+            "difference",
+            "standard_error",
+            "low",
+            "high",
+            "p_value",
+            "n_undefined",
+        ]
+        frame = pd.DataFrame(rows, columns=columns).assign(n_shared_units=self.n_shared_units)
         return frame.assign(p_holm=holm(frame["p_value"].to_numpy()))
 
     @property

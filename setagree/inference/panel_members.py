@@ -98,6 +98,13 @@ def flags(n: int, codes: Iterable[int]) -> Flags:
     return out
 
 
+def answers_of(study: Annotations, rater: int) -> Codes:
+    """Return the value of a rater's answer to each unit, or -1."""
+    own, answers = study.rater_codes == rater, np.full(study.n_units, -1)
+    answers[study.unit_codes[own]] = study.value_codes[own]
+    return answers
+
+
 def people_of(study: Annotations, humans: Iterable[object] | None, models: Iterable[int]) -> Flags:
     """Return flags of the humans; default: all raters not named or marked as models."""
     models_too = flags(study.n_raters, models)

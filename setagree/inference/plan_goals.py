@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor, inf, isfinite, isnan, nan, sqrt
@@ -29,6 +30,7 @@ from setagree.errors import (
 )
 from setagree.inference.jackknife import jackknife
 from setagree.inference.panel_members import require_study
+from setagree.inference.resampling import random_ranks
 from setagree.inference.unit_order import is_clustered
 from setagree.limits import LONG_LOOP, MAX_PLANNED_UNITS
 from setagree.progress import track
@@ -365,16 +367,15 @@ class Precision:
 
 def smallest_n_units(enough: Callable[[float], bool], drawing: Drawing, goal: str) -> int:
     """Return the smallest number of units that is enough, in whole clusters if there are any."""
-    low, high = 2, MAX_PLANNED_UNITS
-    if not enough(high * drawing.size):
+    if not enough(MAX_PLANNED_UNITS * drawing.size):
         raise OptionError(f"{goal} takes more than {MAX_PLANNED_UNITS:,} units.")
-    while low < high:
-        middle = (low + high) // 2
-        if enough(middle * drawing.size):
-            high = middle
-        else:
-            low = middle + 1
-    return ceil(low * drawing.size)
+    n = first_number(range(2, MAX_PLANNED_UNITS), lambda n: enough(n * drawing.size))
+    return ceil(n * drawing.size)
+
+
+def first_number(numbers: range, is_met: Callable[[int], bool]) -> int:
+    """Return the first number from which on a condition is met, or the end of the range."""
+    return numbers.start + bisect_left(numbers, 1, key=is_met)
 
 
 _NORMAL = 3.0
@@ -526,7 +527,9 @@ def variances_by_raters(
             kept, total = (np.isin(study.rater_codes, some) for some in chosen), len(chosen)
         else:
             total = min(n_resamples, _THINNINGS)
-            kept = (_thinned(study, sizes, r, generator) for _ in range(total))
+            enough = sizes[study.unit_codes] >= r
+            ranks = (random_ranks(study.unit_codes, generator) for _ in range(total))
+            kept = (enough & (each < r) for each in ranks)
         found[r] = _mean_variance(agreement, study, kept, r, total=total)
         names[r] = "raters left out" if together else "ratings left out"
     return _monotone(found, names, raters)
@@ -610,18 +613,6 @@ def _choices(
     if len(choices) <= n_resamples:
         return choices
     return [generator.choice(able, r, replace=False).tolist() for _ in range(n_resamples)]
-
-
-def _thinned(
-    study: Annotations, sizes: npt.NDArray[np.intp], r: int, generator: np.random.Generator
-) -> npt.NDArray[np.bool_]:
-    """Return flags of r random ratings of each unit that has at least r."""
-    order = np.lexsort((generator.random(study.n_ratings), study.unit_codes))
-    units = study.unit_codes[order]
-    rank = np.arange(study.n_ratings) - (np.cumsum(sizes) - sizes)[units]
-    kept = np.zeros(study.n_ratings, dtype=bool)
-    kept[order[(rank < r) & (sizes[units] >= r)]] = True
-    return kept
 
 
 def _mean_variance(

@@ -13,7 +13,16 @@ import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_resamples
 from setagree.coefficients.score_interval import moments
-from setagree.errors import DataError, OptionError, SetagreeWarning, counted, listing, option, warn
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SetagreeWarning,
+    check_type,
+    counted,
+    listing,
+    option,
+    warn,
+)
 from setagree.inference.comparison import Comparison
 from setagree.inference.plan_goals import (
     ONE_BY_ONE,
@@ -511,9 +520,8 @@ def plan(
     """
     as_generator(rng)
     check_resamples(n_resamples)
-    for name, value, kind in (("goals", goals, PlanGoals), ("costs", costs, PlanCosts)):
-        if not isinstance(value, kind | None):
-            raise OptionError(f"{name}={value!r} must be sa.{kind.__name__}(...).")
+    check_type("goals", goals, PlanGoals | None, "sa.PlanGoals(...)")
+    check_type("costs", costs, PlanCosts | None, "sa.PlanCosts(...)")
     goals = with_defaults(goals or PlanGoals(), costs)
     check_counts("n_raters", n_raters, 2)
     check_counts("units_per_cluster", units_per_cluster, 1)
@@ -560,8 +568,8 @@ def _planned_prevalences(pilot: PrevalenceTable, goals: PlanGoals) -> Prevalence
         low, n = np.where(is_enough, low, middle + 1), np.where(is_enough, middle, n)
     tried = [n] if goals.n_units is None else goals.n_units
     frame = pd.concat([planned(each) for each in tried], ignore_index=True)
-    missed = frame["label"][~(frame["half_width"] <= (wanted or np.inf))].tolist()
-    if missed and wanted is not None:
+    missed = [] if wanted is None else frame["label"][~(frame["half_width"] <= wanted)].tolist()
+    if missed:
         goal = option("half_width", wanted)
         warn(f"No sample of the corpus reaches {goal} for {listing(missed)}.", SetagreeWarning)
     return PrevalencePlan(pilot, frame, goals.level)
@@ -586,15 +594,9 @@ def _planned_differences(comparison: Comparison, goals: PlanGoals) -> Difference
         variance = pair.standard_error**2 * done
         precision = Precision(goals, pair.value, variance, "difference")
         row = {"first": first, "second": second, "difference": pair.value}
-        rows += [
-            {
-                **row,
-                "n_units": n,
-                **precision.columns(variance, n),
-                "n_additional_units": max(0, n - done),
-            }
-            for n in precision.units(variance)
-        ]
+        for n in precision.units(variance):
+            more = {"n_additional_units": max(0, n - done)}
+            rows.append(row | {"n_units": n} | precision.columns(variance, n) | more)
     return DifferencePlan(comparison, pd.DataFrame(rows), goals)
 
 
@@ -645,15 +647,13 @@ def _planned(
         per_unit = {ratings_per_unit(plain): per_unit[None]}
     rows, left = _rows(precision, per_unit, done, costs, clusters, units_per_cluster)
     error, df = agreement.standard_error, agreement.degrees_of_freedom
-    if agreement.case.is_sized:
-        rows = [
-            {k: row[k] for k in row if k not in {"units_per_cluster", "clusters"}} for row in rows
-        ]
     if clusters is None:
         error, df = sqrt(variance / done), done - 1.0
     half = -t_interval(0.0, error, df, goals.level)[0]
     alike = nan if clusters is None else clusters.alike
     frame = pd.DataFrame(rows)
+    if agreement.case.is_sized:  # documents are the units of the plan
+        frame = frame.drop(columns=["units_per_cluster", "clusters"])
     return Plan(agreement, frame, goals, costs, n_raters, half, done, alike, left)
 
 

@@ -28,7 +28,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.inference.panel_members import people_of, rater_codes, require_raters
+from setagree.inference.panel_members import answers_of, people_of, rater_codes, require_raters
 from setagree.large.joining import with_models
 from setagree.large.opening import Data, takes_data
 from setagree.study.annotations import Annotations
@@ -205,8 +205,7 @@ class PrevalenceTable(Result):
     @property
     def is_count(self) -> bool:
         """Whether every unit of the corpus was checked, so that nothing is estimated."""
-        same = (self.frame["low"] == self.frame["high"]).all()
-        return self.target == "corpus" and bool(same)
+        return self.target == "corpus" and bool((self.frame["low"] == self.frame["high"]).all())
 
     def words(self, row: int | None = None) -> Sentence:
         """Return the sentence on the label of a row, by default the most frequent label."""
@@ -354,13 +353,13 @@ def prevalence(
     check_choice("target", target, ("corpus", "beyond"))
     check_type("corpus", corpus, Tally | None, "a Tally of the model's answers")
     study = require_raters(study, "prevalence")
-    known, name, answers, rows = with_one_model(study, model, humans)
-    warn_degrees(known.values, "prevalence")
-    if corpus is not None and (corpus.kind != known.kind or (corpus.pattern_ratings != 1).any()):
-        raise DataError(f"corpus= must have one answer per unit, of the kind {known.kind!r}.")
-    values = known.values if corpus is None else (*known.values, *corpus.values)
-    flags, listed = label_flags(values, known.kind, labels)
-    checked = _checked(known, rows, answers, truth, flags, corpus)
+    joined, name, answers, rows = with_one_model(study, model, humans)
+    warn_degrees(joined.values, "prevalence")
+    if corpus is not None and (corpus.kind != joined.kind or (corpus.pattern_ratings != 1).any()):
+        raise DataError(f"corpus= must have one answer per unit, of the kind {joined.kind!r}.")
+    values = joined.values if corpus is None else (*joined.values, *corpus.values)
+    flags, listed = label_flags(values, joined.kind, labels)
+    checked = _checked(joined, rows, answers, truth, flags, corpus)
     frame = checked.table(level, target)
     frame.insert(0, "label", pd.Series(listed, dtype=object))
     marks = np.where(frame["n_marked"] > 0, "all", "none")
@@ -379,41 +378,40 @@ def with_one_model(
     study: Annotations, model: Any, humans: Sequence[object] | None = None
 ) -> tuple[Annotations, Any, Codes, npt.NDArray[np.bool_]]:
     """Return a study with a model, its name, its answer to each unit or -1, and people's rows."""
-    known, names = with_models(study, model, all_units=True)
+    joined, names = with_models(study, model, all_units=True)
     if len(names) != 1:
         raise OptionError(
             f"name one model with {option('model')}: a rater of the study "
             f"({listing(study.raters.tolist())}), or a table or file of its answers; "
             f"{f'{listing(names)} are several' if names else 'none is named'}."
         )
-    [code] = rater_codes(known, names, "model", "model")
-    answers, rows = np.full(len(known.units), -1, dtype=np.intp), known.rater_codes == code
-    answers[known.unit_codes[rows]] = known.value_codes[rows]
-    return known, known.raters[code], answers, people_of(known, humans, [code])[known.rater_codes]
+    [code] = rater_codes(joined, names, "model", "model")
+    rows = people_of(joined, humans, [code])[joined.rater_codes]
+    return joined, joined.raters[code], answers_of(joined, code), rows
 
 
 def label_flags(
     values: Sequence[Any], kind: str, labels: Sequence[object] | None = None
 ) -> tuple[Any, list[Any]]:
     """Return the labels of each value as sparse flags (n_values, n_labels), and their names."""
-    wanted: list[Any] = []
+    chosen: list[Any] = []
     if labels is not None:
         check_list("labels", labels, "labels")
-        wanted = [*labels]
-        if not wanted or any(x is None or not isinstance(x, Hashable) for x in wanted):
-            raise OptionError(f"{option('labels', wanted)} must be a list of labels.")
-    wanted = [*dict.fromkeys(wanted)]
-    sets = labels_of_values([*values, frozenset(wanted)], kind)
+        chosen = [*labels]
+        if not chosen or any(x is None or not isinstance(x, Hashable) for x in chosen):
+            raise OptionError(f"{option('labels', chosen)} must be a list of labels.")
+    chosen = [*dict.fromkeys(chosen)]
+    sets = labels_of_values([*values, frozenset(chosen)], kind)
     flags, names = sets.flags[: len(values)].astype(np.float64), [*sets.labels]
     if not names:
         raise DataError("nobody gave a label, so that there is nothing to count or to compare.")
     if labels is None:
         return flags, names
-    flags = flags.tocsc()[:, [names.index(label) for label in wanted]].tocsr()
-    if absent := [x for x, n in zip(wanted, flags.sum(axis=0), strict=True) if not n]:
+    flags = flags.tocsc()[:, [names.index(label) for label in chosen]].tocsr()
+    if absent := [x for x, n in zip(chosen, flags.sum(axis=0), strict=True) if not n]:
         hint = did_you_mean(absent[0], [name for name in names if name not in absent])
         warn(f"{option('labels')}: nobody gave {listing(absent)}.{hint}", SetagreeWarning)
-    return flags, wanted
+    return flags, chosen
 
 
 def vote_shares(unit: Codes, values: Codes, flags: Any) -> Any:

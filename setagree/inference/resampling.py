@@ -111,6 +111,14 @@ def over_resamples(
     return [np.concatenate(part) for part in zip(*map(evaluate, blocks), strict=True)]
 
 
+def random_ranks(units: npt.NDArray[Any], generator: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return the rank of each rating, from 0, in a random order of the ratings of its unit."""
+    order, sizes = np.lexsort((generator.random(len(units)), units)), np.bincount(units)
+    ranks = np.empty(len(units), dtype=np.intp)
+    ranks[order] = np.arange(len(units)) - (np.cumsum(sizes) - sizes)[units[order]]
+    return ranks
+
+
 def row_weights(draws: npt.NDArray[Any], rows: npt.NDArray[Any], n_rows: int) -> Floats:
     """Return the number of draws of each row (pattern or unit), of shape (b, n_rows)."""
     b = len(draws)

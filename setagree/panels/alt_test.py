@@ -27,10 +27,17 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.inference.panel_members import Codes, Flags, case_of, check_least, check_share
+from setagree.inference.panel_members import (
+    Codes,
+    Flags,
+    answers_of,
+    case_of,
+    check_least,
+    check_share,
+)
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.limits import MAX_PLANNED_UNITS
-from setagree.panels.members import NO_HUMAN, answers_of, models_and_humans, rater_index
+from setagree.panels.members import NO_HUMAN, models_and_humans, rater_index
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four

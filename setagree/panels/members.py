@@ -12,6 +12,7 @@ from setagree.errors import DataError, listing
 from setagree.inference.panel_members import (
     Codes,
     Flags,
+    answers_of,
     flags,
     part_of,
     people_of,
@@ -23,13 +24,6 @@ from setagree.large.opening import Data
 from setagree.study.annotations import Annotations
 
 NO_HUMAN = "no human shares enough units with the model"
-
-
-def answers_of(study: Annotations, rater: int) -> Codes:
-    """Return the value of a rater's answer to each unit, or -1."""
-    own, answers = study.rater_codes == rater, np.full(study.n_units, -1)
-    answers[study.unit_codes[own]] = study.value_codes[own]
-    return answers
 
 
 def shared_with_others(

@@ -13,6 +13,7 @@ from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.errors import DataError, option
 from setagree.inference.panel_members import check_least, unweighted_units
 from setagree.inference.prevalence import label_flags, vote_shares, with_one_model
+from setagree.inference.resampling import random_ranks
 from setagree.large.opening import Data, takes_data
 from setagree.scoring.intervals import t_interval
 from setagree.study.codes import Codes
@@ -119,12 +120,10 @@ def _halves(degrees: Any, unit: Codes, values: Codes, rng: Any, n_splits: int) -
     """Yield the shares of two random halves of the people of each unit with at least two."""
     several = np.bincount(unit)[unit] > 1
     unit, values = np.unique(unit[several], return_inverse=True)[1], values[several]
-    r = np.bincount(unit)
-    for _ in range(n_splits if len(r) else 0):
-        order = np.lexsort((rng.random(len(unit)), unit))
-        place = np.arange(len(unit)) - np.repeat(np.cumsum(r) - r, r)
-        first = place < np.repeat(r, r) // 2
-        parts = [order[first], order[~first]]
+    half = np.bincount(unit)[unit] // 2
+    for _ in range(n_splits if len(unit) else 0):
+        first = random_ranks(unit, rng) < half
+        parts = (first, ~first)
         yield tuple(vote_shares(unit[part], values[part], degrees).toarray() for part in parts)
 
 

@@ -122,23 +122,10 @@ def raters_in_words(agreements: Iterable[Agreement], over: str = "units") -> str
 
 
 COLUMNS = (
-    "coefficient",
-    "distance",
-    "estimate",
-    "standard_error",
-    "low",
-    "high",
-    "p_value",
-    "observed_agreement",
-    "expected_agreement",
-    "observed_disagreement",
-    "expected_disagreement",
-    "n_units",
-    "n_pairable_units",
-    "n_raters",
-    "n_ratings",
-    "n_values",
-    "interval_method",
+    *("coefficient", "distance", "estimate", "standard_error", "low", "high", "p_value"),
+    *("observed_agreement", "expected_agreement"),
+    *("observed_disagreement", "expected_disagreement"),
+    *("n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values", "interval_method"),
 )
 
 
@@ -562,15 +549,11 @@ class AgreementTable(ResultRows[Agreement]):
         """Return the table with the standard errors and intervals of units and raters."""
         ends = [row.interval(self.level, over="both") for row in self.rows]
         found = [row.two_way for row in self.rows]
-        uncertainty = pd.DataFrame(
-            {
-                "standard_error": [one.standard_error for one in found],
-                "degrees_of_freedom": [one.degrees_of_freedom for one in found],
-                "low": [low for low, _ in ends],
-                "high": [high for _, high in ends],
-                "interval_method": "two-way jackknife",
-                "over": "both",
-            }
+        uncertainty = pd.DataFrame(ends, columns=["low", "high"]).assign(
+            standard_error=[one.standard_error for one in found],
+            degrees_of_freedom=[one.degrees_of_freedom for one in found],
+            interval_method="two-way jackknife",
+            over="both",
         )
         dfs = dict.fromkeys(f"{one.degrees_of_freedom:.3g}" for one in found if not one.reason)
         freedom = f", t with {' or '.join(dfs)} degrees of freedom" if dfs else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from os import PathLike
 from typing import Any, Unpack
 
@@ -150,32 +150,11 @@ def agreement(
     >>> round(table["krippendorff_alpha", "masi"].estimate, 4)
     0.6667
     """
-    drawn: dict[str, Any] = {
-        "cluster": cluster,
-        "sampling_weight": sampling_weight,
-        "strata": strata,
-        "population_size": population_size,
-    }
-    reading = Reading(
-        unit=unit,
-        rater=rater,
-        labels=labels,
-        value=value,
-        kind=kind,
-        wide=wide,
-        raters_in_rows=raters_in_rows,
-        label_sep=label_sep,
-        blank=blank,
-        empty=empty,
-        case=case,
-        codebook=codebook,
-        na_values=na_values,
-        duplicates=duplicates,
-        encoding=encoding,
-        predictions=predictions,
-        model=model,
-        where=where,
-    )
+    given = locals()
+    drawn = {name: given[name] for name in ("cluster", "sampling_weight", "strata")}
+    names = {field.name for field in fields(Reading)} & given.keys() - drawn.keys()
+    reading = Reading(**{name: given[name] for name in names})
+    drawn["population_size"] = population_size
     check_level(level)
     if interval is not None:
         check_choice("interval", interval, ("score", "t"))
@@ -183,12 +162,12 @@ def agreement(
     if not isinstance(several, list | tuple):
         check_list("coefficient", several, "names")
     found = list(dict.fromkeys(get_coefficient(one) for one in several))
-    asked = _distances(distance)
+    chosen = _distances(distance)
     keep_raters = any(one.needs_raters for one in found)
     plan = Plan(assume_unique, partitioned_by_unit, memory_limit, temp_directory, keep_raters)
     study = open_sampled(data, reading, plan, drawn=drawn)
     scorer = Scorer(study, categories=categories, syntax=reading.syntax)
-    rows = tuple(scorer.score(one, d) for one in found for d in scorer.distances(one, asked))
+    rows = tuple(scorer.score(one, d) for one in found for d in scorer.distances(one, chosen))
     if not rows:
         raise OptionError("name at least one coefficient and one distance.")
     warn_undefined(rows)
@@ -243,10 +222,10 @@ def weights(
     return scorer.case(main_distance(scorer.tally, distance)).weights
 
 
-def _distances(asked: DistanceLike | Sequence[DistanceLike] | None) -> list[Distance] | None:
-    if asked is None:
+def _distances(chosen: DistanceLike | Sequence[DistanceLike] | None) -> list[Distance] | None:
+    if chosen is None:
         return None
-    several: list[Any] = [*asked] if isinstance(asked, list | tuple) else [asked]
+    several: list[Any] = [*chosen] if isinstance(chosen, list | tuple) else [chosen]
     found = [get_distance(distance) for distance in several]
     names = [distance.name for distance in found]
     twice = sorted({name for name in names if names.count(name) > 1})

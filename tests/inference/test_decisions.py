@@ -134,7 +134,7 @@ def test_acceptance_says_what_was_found():
 
 def test_acceptance_refuses_other_numbers():
     plan = sa.acceptance_plan(acceptable_rate=0.02, rejectable_rate=0.10)
-    with pytest.raises(DataError, match="the plan asks for 65 answers, and 60 were checked"):
+    with pytest.raises(DataError, match="the plan requires 65 answers, and 60 were checked"):
         sa.acceptance_test(plan, n_errors=1, n_checked=60)
     with pytest.raises(DataError, match="cannot be"):
         sa.acceptance_test(plan, n_errors=66, n_checked=65)

@@ -27,9 +27,9 @@ from setagree.inference.plan_goals import (
     RaterVariance,
     _mean_variance,
     _monotone,
-    _thinned,
     extended,
 )
+from setagree.inference.resampling import random_ranks
 
 ROWS = noisy_rows(3, units=30, raters=4, missing=0.1)
 PILOT = score(ROWS, "krippendorff_alpha")
@@ -393,13 +393,13 @@ class TestIncomplete:
             pytest.approx(row["standard_error"])
         )
 
-    def test_thinned(self):
-        """Each unit that has r ratings keeps r of its own; the others keep none."""
-        study = annotations(ROWS)
-        sizes = np.bincount(study.unit_codes)
-        kept = _thinned(study, sizes, 3, np.random.default_rng(1))
-        expected = np.where(sizes >= 3, 3, 0)
-        assert np.bincount(study.unit_codes, kept).tolist() == expected.tolist()
+    def test_random_ranks(self):
+        """The ratings of each unit have the ranks 0, 1, ..., in any order."""
+        units = annotations(ROWS).unit_codes
+        ranks = random_ranks(units, np.random.default_rng(1))
+        for unit in range(units.max() + 1):
+            own = ranks[units == unit].tolist()
+            assert sorted(own) == [*range(len(own))]
 
     @pytest.mark.filterwarnings("ignore:the pilot is too small in its rarer answers")
     def test_two_ratings_a_unit(self):

@@ -11,7 +11,7 @@ import numpy as np
 
 from setagree.coefficients.chance import Floats
 from setagree.errors import counted
-from setagree.panels.members import answers_of
+from setagree.inference.panel_members import answers_of
 from setagree.reporting.sections.base import Findings, Section, Table, Topic
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Codes
