@@ -33,9 +33,8 @@ _PIECE = 2**22
 _MAX_NAMES = 1000
 _LINES = {".jsonl", ".ndjson"}
 
-_ESCAPED = r'["\\\x00-\x1f]'
-_TEXT = r'"[^"\\\x00-\x1f]*+"'
-"""A text of JSON without escapes."""
+_NOT_BLANK = re.compile(r"^.*\S.*$", re.MULTILINE)
+"""A line that is not blank."""
 
 
 def read_json(source: Source, room: Room) -> pd.DataFrame:
@@ -49,12 +48,12 @@ def read_json(source: Source, room: Room) -> pd.DataFrame:
         raise LargeError(f"{source} is over {max_bytes:,} bytes of JSON. {in_pieces()}")
     room.left -= BYTE_MEMORY * len(content)
     text = source.decoded(content)
-    lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
-    if not lines:
+    if not (first := _NOT_BLANK.search(text)):
         raise FileError(f"{source} is empty.")
-    if _in_lines(source, lines):
-        if (table := _table_of_texts(text, next(iter(lines.values())))) is not None:
+    if _in_lines(source, first[0], has_more=bool(_NOT_BLANK.search(text, first.end()))):
+        if (table := _table_of_texts(text, first[0])) is not None:
             return table
+        lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
         rows, noun, numbers = _read_lines(source, lines), "line", [*lines]
     else:
         rows = _parsed(source, text, 1)
@@ -74,7 +73,7 @@ def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
     """Yield the objects of JSON lines in pieces of some megabytes."""
     empty = True
     for lines in _line_pieces(source):
-        if empty and not _in_lines(source, lines):
+        if empty and not _in_lines(source, next(iter(lines.values())), has_more=len(lines) > 1):
             raise FileError(
                 f"{source} is one JSON list, which must be read into memory at once; write one "
                 f"object per line, or omit {option('memory_limit')} and similar options."
@@ -111,34 +110,40 @@ def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
         yield lines
 
 
-def _in_lines(source: Source, lines: Mapping[int, str]) -> bool:
-    """Return whether the file has one object per line."""
+def _in_lines(source: Source, first: str, *, has_more: bool) -> bool:
+    """Return whether the file has one object per line, by the first line that is not blank."""
     if source.suffix in _LINES:
-        return not next(iter(lines.values())).lstrip().startswith("[")
+        return not first.lstrip().startswith("[")
     try:
-        return len(lines) > 1 and isinstance(json.loads(next(iter(lines.values()))), dict)
+        return has_more and isinstance(json.loads(first), dict)
     except (ValueError, RecursionError):
         return False
 
 
 def _table_of_texts(text: str, first: str) -> pd.DataFrame | None:
-    """Return the table of lines with equal keys in one order and texts without escapes, by Arrow.
+    """Return the table of lines with equal keys and texts without escapes, read by Arrow.
 
     Return None for other lines, or if Arrow is not installed.
     """
+    if "\\" in text:
+        return None
     try:
         import pyarrow as pa
         from pyarrow import json as arrow
 
         names = [*_loads(first)]
-        cells = "[ \t]*,[ \t]*".join(rf'"{re.escape(name)}"[ \t]*:[ \t]*{_TEXT}' for name in names)
-        lines = rf"(?:[ \t\r\n]*\{{[ \t]*{cells}[ \t]*\}}[ \t\r]*(?:\n|\Z))++[ \t\r\n]*"
-        odd = not names or any(map(re.compile(_ESCAPED).search, names))
-        if odd or not re.fullmatch(lines, text):
-            return None
-        options = arrow.ParseOptions(explicit_schema=pa.schema([(n, pa.string()) for n in names]))
+        options = arrow.ParseOptions(
+            explicit_schema=pa.schema([(name, pa.string()) for name in names]),
+            unexpected_field_behavior="error",
+        )
         table = arrow.read_json(pa.BufferReader(text.encode()), parse_options=options)
     except (ImportError, TypeError, ValueError, RecursionError):
+        return None
+    n_lines = text.rstrip().count("\n") + 1
+    # Arrow reads a repeated key and two objects on a line. Without null each row has each key, so
+    # that a repeated one is an additional pair of texts, with four quotation marks.
+    is_strict = names and table.num_rows == n_lines and text.count('"') == 4 * len(names) * n_lines
+    if not is_strict or any(column.null_count for column in table.columns):
         return None
     frame: pd.DataFrame = table.to_pandas()
     return frame

@@ -274,6 +274,8 @@ class TestJson:
             ('[{"a": 1},\n {"a"', "a.json", "line 2, column 6: Expecting ':' delimiter (is the f"),
             ('{"a": 1, "a": 2}', "a.json", "an object has the key 'a' twice"),
             ('{"a": 1}\n{"a": 1, "a": 2}', "a.jsonl", "line 2: an object has the key 'a' twice"),
+            ('{"a": "x"}\n{"a": "x", "a": "y"}', "a.jsonl", "line 2: an object has the key 'a'"),
+            ('{"a": "x"}\n{"a": "x"} {"a": "y"}\n', "a.jsonl", "line 2, column 12: Extra data"),
             ('{"a": 1}', "a.json", "is one object of 1 key; write a list of objects"),
             ("{}", "a.json", "is one object of 0 keys"),
             ('{"a": [1, 2], "b": [1]}', "a.json", "columns of different lengths"),
