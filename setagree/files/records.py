@@ -32,9 +32,7 @@ _MAX_BYTES = 2**30
 _PIECE = 2**22
 _MAX_NAMES = 1000
 _LINES = {".jsonl", ".ndjson"}
-
 _NOT_BLANK = re.compile(r"^.*\S.*$", re.MULTILINE)
-"""A line that is not blank."""
 
 
 def read_json(source: Source, room: Room) -> pd.DataFrame:
@@ -132,10 +130,8 @@ def _table_of_texts(text: str, first: str) -> pd.DataFrame | None:
         from pyarrow import json as arrow
 
         names = [*_loads(first)]
-        options = arrow.ParseOptions(
-            explicit_schema=pa.schema([(name, pa.string()) for name in names]),
-            unexpected_field_behavior="error",
-        )
+        schema = pa.schema([(name, pa.string()) for name in names])
+        options = arrow.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
         table = arrow.read_json(pa.BufferReader(text.encode()), parse_options=options)
     except (ImportError, TypeError, ValueError, RecursionError):
         return None
@@ -143,10 +139,8 @@ def _table_of_texts(text: str, first: str) -> pd.DataFrame | None:
     # Arrow reads a repeated key and two objects on a line. Without null each row has each key, so
     # that a repeated one is an additional pair of texts, with four quotation marks.
     is_strict = names and table.num_rows == n_lines and text.count('"') == 4 * len(names) * n_lines
-    if not is_strict or any(column.null_count for column in table.columns):
-        return None
-    frame: pd.DataFrame = table.to_pandas()
-    return frame
+    is_strict = is_strict and not any(column.null_count for column in table.columns)
+    return table.to_pandas() if is_strict else None
 
 
 def _read_lines(source: Source, lines: Mapping[int, str]) -> list[Any]:
