@@ -365,7 +365,7 @@ BUDGET = {
     "credit": 2_450,
     "diagnosis": 4_600,
     "distances": 2_450,
-    "exports": 5_500,
+    "exports": 5_300,
     "files": 1_950,
     "inference": 7_300,
     "large": 4_850,

@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.cli.options import Reading
 from setagree.errors import DataError, FileError, listing
-from setagree.exports.nodes import class_files
+from setagree.exports.json_nodes import class_files
 from setagree.files.streams import matching
 
 Clean: TypeAlias = Callable[[Any], Any]

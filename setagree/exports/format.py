@@ -1,4 +1,4 @@
-"""What the registry of formats and the readers of exports say to one another."""
+"""Interface between the registry of formats and the readers of exports."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from setagree.study.spans import Spans
 from setagree.wording.label_sets import Label
 
 Basis: TypeAlias = Literal["tool", "source", "documented", "plain"]
-"""How the layout is known: written by the tool's code, from its source, or from its documents.
+"""Basis of a layout: a file written by the tool's code, the tool's source, or its documentation.
 
-Or it is no tool's, but a plain table.
+"plain" is a plain table, which does not belong to a tool.
 """
 
 Shape: TypeAlias = Literal["records", "table", "folder", "text"]
-"""JSON objects, rows below a header, a folder of files, or text of another kind."""
+"""JSON objects, a table with a header, a folder of files, or other text."""
 
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 _NEVER = "(?!)"
 
 
 def of_tool(tool: str, function: str, *kind: str) -> Callable[..., Any]:
-    """Return a function of a tool's file, which is imported when the function is first called.
+    """Return a function of a module in `tools`, which is imported at the first call.
 
-    It is called with `kind` behind its other arguments, where one serves several formats.
+    `kind` is appended to its arguments, for a function that serves several formats.
     """
 
     def call(*arguments: Any) -> Any:
@@ -50,23 +50,23 @@ def of_tool(tool: str, function: str, *kind: str) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a reader found: one entry for each annotation seen.
+    """Answers in an export, with one entry per annotation.
 
     Attributes
     ----------
     units, raters : list
-        Who annotated what.
+        Unit and rater of each annotation.
     labels : list of frozenset or None
-        The answers. None: seen and skipped, or blank under ``blank="missing"``: no annotation.
+        The answers; None if there is no annotation (skipped, or blank under ``blank="missing"``).
     places : list of str
-        Where each stands, such as ``line 7`` or ``tasks[3].annotations[0]``.
+        Location of each annotation in the file, such as ``line 7`` or ``tasks[3].annotations[0]``.
     files : list of str
-        Of several files: the one that each comes from.
+        The file of each annotation, if several are read.
     predicted : Answers or None
-        The answers of models that stand beside those of people; their labels are None unless they
-        are asked for. The raters are the models.
+        Answers of models that the export has in addition to those of people. The raters are the
+        models; labels are None unless the model is requested.
     models : set
-        The raters that are models, as the file states.
+        Raters that the file states to be models.
     """
 
     units: list[Hashable] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Answers:
     models: set[Hashable] = field(default_factory=set)
 
     def extend(self, other: Answers, file: str, prefix: str) -> None:
-        """Add the annotations of a file; `prefix` goes before their places."""
+        """Add the annotations of a file, with `prefix` before their places."""
         self.models.update(other.models)
         self.files.extend([file] * len(other.units))
         self.units.extend(other.units)
@@ -98,30 +98,12 @@ class Answers:
 
 @dataclass(frozen=True)
 class Request:
-    """What the caller said about the file.
+    """Options for reading an export; see `Reading`.
 
     Attributes
     ----------
-    question : str or None
-        Which of several questions.
-    blank : {"missing", "empty", "error"} or None
-        What a blank answer means; None: not said.
-    roster : path, DataFrame or None
-        Columns unit and rater: who was asked, or who answered what.
-    label_sep : str or None
-        What stands between the labels of a cell, where the format leaves it open.
-    encoding : str
-        How the bytes spell text.
-    where : Where or None
-        Of a table: which rows count.
-    sheet : str, int or None
-        Of a workbook: which sheet.
-    na_values : collection of text or numbers, or None
-        Answers that mean no annotation.
-    case : {"keep", "lower"}
-        How these are compared with cells.
-    predictions : bool or collection of str
-        Whether answers of models are read, or of which models.
+    question, blank, roster, label_sep, encoding, where, sheet, na_values, case, predictions
+        Options of `Reading`. None if not passed.
     is_one_of_several : bool
         Of spans: whether the file is one of several that are read together.
     """
@@ -139,7 +121,7 @@ class Request:
     is_one_of_several: bool = False
 
     def sep_or(self, usual: str) -> str:
-        """Return the text between labels, by default the usual one of the format."""
+        """Return the separator of labels, by default the usual one of the format."""
         return usual if self.label_sep is None else self.label_sep
 
     def reads(self, model: Hashable) -> bool:
@@ -148,15 +130,15 @@ class Request:
             return self.predictions
         return str(model) in self.named_models([str(model)])
 
-    def named_models(self, known: Collection[str]) -> list[str]:
-        """Return the models that are asked for; one text may hold several, between commas."""
-        asked = [] if isinstance(self.predictions, bool) else self.predictions
-        return find_names([asked] if isinstance(asked, str) else asked, known)
+    def named_models(self, models: Collection[str]) -> list[str]:
+        """Return the requested models; one text may list several, separated by commas."""
+        names = [] if isinstance(self.predictions, bool) else self.predictions
+        return find_names([names] if isinstance(names, str) else names, models)
 
 
 @dataclass(frozen=True)
 class Peek:
-    """The beginning of a file or folder, read once for all recognisers.
+    """The beginning of a file or folder, read once for the signatures of all formats.
 
     Attributes
     ----------
@@ -165,13 +147,13 @@ class Peek:
     head : str
         The first 64 KiB as text; blank for a folder.
     header : tuple of str
-        The cells of the first row, where it is a delimited table; else ().
+        The cells of the first row of a table; () if the file is not a table.
     record : object
-        The first JSON object, of a list or of lines; else None.
+        The first JSON object of a list or of lines, or None.
     names : tuple of str
-        Relative names of files in a folder (a bounded number of them); else ().
+        Relative names of at most 10,000 files in a folder; () for a file.
     is_binary : bool
-        Whether it is a workbook, Parquet file or database, of which the first rows were seen.
+        Whether the file is a workbook, Parquet file or database; `head` has its first rows as CSV.
     """
 
     path: Path
@@ -184,19 +166,27 @@ class Peek:
 
     @cached_property
     def roles(self) -> dict[Role, str]:
-        """The columns of a table by what their usual names say; nothing without rows."""
+        """The columns of a table by role, from their usual names; empty if it has no rows."""
         return usual_roles(name.strip() for name in self.header) if self.rows else {}
 
     @cached_property
     def rows(self) -> list[list[str]]:
-        """The cells of the first rows below the header that are whole."""
+        """The cells of the first rows below the header that have as many cells as it."""
         text = io.StringIO(self.head, newline="")
         rows = (row for row in csv.reader(text, delimiter=sniff_delimiter(self.head)) if row)
-        cells = list(islice(rows, _MOST_ROWS + 1))
+        cells = list(islice(rows, _MAX_ROWS + 1))
         return [row for row in cells[1:] if len(row) == len(cells[0])]
 
+    def beginning(self, name: str) -> str:
+        """Return the first 64 KiB of a file in the folder as text; blank if it cannot be read."""
+        try:
+            with (self.path / name).open(encoding="utf-8-sig", errors="replace") as file:
+                return file.read(2**16)
+        except OSError:
+            return ""
+
     def names_of(self, shape: Shape) -> tuple[str, ...]:
-        """Return what a signature of that shape looks at; nothing where the shape is another."""
+        """Return the names that a signature of a shape tests; () if the shape is another."""
         if shape == "records":
             return tuple(self.record) if isinstance(self.record, dict) else ()
         if shape == "text":
@@ -206,26 +196,26 @@ class Peek:
 
 @dataclass(frozen=True)
 class Signature:
-    """How the beginning of a file or folder shows its format.
+    """Conditions on the beginning of a file or folder that identify its format.
 
     Attributes
     ----------
     shape : {"records", "table", "folder", "text"}
-        Whose names are looked at: the keys of the first JSON object, the columns of a table, or
-        the files in a folder. A text has one name, which is its beginning.
+        The names that are tested: the keys of the first JSON object, the columns of a table, or
+        the files in a folder. A text has one name, its beginning.
     names : collection of str
-        The names that must all be there.
+        Names that must all be present.
     some : collection of str
-        Regular expressions, each of which must be the whole of one name at least.
+        Regular expressions, each of which must match at least one whole name.
     none : str
-        A regular expression that must be the whole of no name.
+        A regular expression that must not match any whole name.
     first : str
-        A regular expression that must be the whole of the first name.
+        A regular expression that must match the whole first name.
     roles, no_roles : collection of str
-        What columns must, and must not, be told to be by their usual names: "unit", "rater",
-        "labels" or "value".
+        Roles that columns with usual names must, and must not, have: "unit", "rater", "labels" or
+        "value".
     also : callable, optional
-        Says the rest where names are not enough; it is asked when all else is right.
+        A further condition, tested if all others hold.
 
     Examples
     --------
@@ -246,26 +236,23 @@ class Signature:
     also: Callable[[Peek], bool] | None = None
 
     def fits(self, peek: Peek) -> bool:
-        """Return whether a beginning has this signature."""
+        """Return whether the beginning of a file or folder has this signature."""
         names = peek.names_of(self.shape)
         return (
             bool(names)
             and {*self.names} <= {*names}
-            and _is_one(self.first, names[:1])
-            and all(_is_one(pattern, names) for pattern in self.some)
-            and not _is_one(self.none, names)
-            and (not self.roles or self._fits_roles(peek.roles))
+            and _matches(self.first, names[:1])
+            and all(_matches(pattern, names) for pattern in self.some)
+            and not _matches(self.none, names)
+            and (not self.roles or {*self.roles} <= {*peek.roles})
+            and (not self.roles or {*self.no_roles}.isdisjoint(peek.roles))
             and (self.also is None or self.also(peek))
         )
 
-    def _fits_roles(self, found: Collection[Role]) -> bool:
-        return {*self.roles} <= {*found} and {*self.no_roles}.isdisjoint(found)
 
-
-def _is_one(pattern: str, names: Collection[str]) -> bool:
-    """Return whether a pattern is the whole of one name; its dot is any character."""
-    whole = re.compile(pattern, re.DOTALL).fullmatch
-    return any(map(whole, names))
+def _matches(pattern: str, names: Collection[str]) -> bool:
+    """Return whether a pattern matches one whole name; its dot matches any character."""
+    return any(map(re.compile(pattern, re.DOTALL).fullmatch, names))
 
 
 Reader: TypeAlias = Callable[[Path, Request], Answers]
@@ -281,32 +268,31 @@ class Format:
         Such as ``label_studio_json``.
     title : str
         Such as ``Label Studio, JSON``.
-    basis : {"tool", "source", "documented", "plain"}
-        How its layout is known.
     signatures : tuple of Signature
-        How it shows itself: one of them fits only what no other format can be.
+        A file or folder has the format if one of them fits, and none of another format.
     read : callable
         Reads a file or folder.
     asks : str
-        What the format cannot tell and which option answers it, in one sentence; an option is
-        written ``$blank``, to be spelled where it is shown.
+        A sentence on what the format leaves open and the options for it, written as ``$blank``.
     read_spans : callable, optional
         Adds the labelled spans of all layers of a file or folder to `Spans`.
+    basis : {"tool", "source", "documented", "plain"}
+        Basis of its layout.
     """
 
     name: str
     title: str
-    basis: Basis
     signatures: tuple[Signature, ...]
     read: Reader
     asks: str = ""
     read_spans: Callable[[Path, Request, Spans], None] | None = None
+    basis: Basis = "documented"
 
     @property
     def shapes(self) -> set[Shape]:
-        """The shapes in which it comes."""
-        return {each.shape for each in self.signatures}
+        """Shapes of the format's files."""
+        return {signature.shape for signature in self.signatures}
 
     def fits(self, peek: Peek) -> bool:
-        """Return whether a file or folder that begins so may have this format."""
-        return any(each.fits(peek) for each in self.signatures)
+        """Return whether a file or folder may have this format."""
+        return any(signature.fits(peek) for signature in self.signatures)

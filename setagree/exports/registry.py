@@ -1,24 +1,21 @@
-"""The one table of formats: how each is known, and where its reader is.
+"""The table of formats, with the signatures and the reader of each.
 
-A new format is a file in `tools` with a function that reads it, and one entry here.
+A new format is a module in `tools` with a function that reads it, and one entry here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from setagree.exports.format import Format, Reader, Signature, of_tool
+from setagree.exports.format import Format, Signature, of_tool
 from setagree.study.columns import Role
 
 _BLANK = "A blank answer needs $blank or $roster."
-_EMPTY = "A blank answer is the empty set unless $blank_missing is said."
+_EMPTY = "A blank answer is the empty set unless $blank_missing is used."
 _REJECTED = f"{_EMPTY} Rejected assignments are left out."
 _UNTICKED = "a record without a tick needs $blank or $roster."
 _NO_RATERS = "Refused: it has no raters."
-_CLASSES = (
-    "Integers get their names from <name>.features.json or dataset_info.json beside the file."
-)
+_BLANK_CELL = "A blank cell is no annotation, with a warning, unless $blank or $roster is used."
+_CLASSES = "<name>.features.json or dataset_info.json next to the file names the integers."
+_QUESTIONS = "With several questions: $question selects one, $blank defines an unanswered one."
 _DOCCANO = {"id", "label", "Comments"}
 _MTURK = {"HITId", "WorkerId"}
 _LONG: tuple[Role, ...] = ("unit", "rater", "labels")
@@ -28,88 +25,75 @@ _LISTS = (
 )
 """Keys of parallel lists of raters and of answers."""
 _KEYS = "id|text|data|labels?|annotat.*|_.*|examples|projects|results|samples|eval|info|testCases"
-"""Keys of a record that no object keyed by units has."""
+"""Keys of a record; an object keyed by units has none of them."""
 _BOX = r"Answer\.[^\n]+\.on"
 
 
-def _documented(
-    name: str,
-    title: str,
-    signatures: tuple[Signature, ...],
-    read: Reader,
-    asks: str = "",
-    read_spans: Callable[..., Any] | None = None,
-) -> Format:
-    """Return a format whose layout is known from the tool's documents."""
-    return Format(name, title, "documented", signatures, read, asks, read_spans)
-
-
 FORMATS: tuple[Format, ...] = (
-    _documented(
+    Format(
         "label_studio_json",
         "Label Studio, JSON",
         (Signature("records", {"id", "annotations", "data"}),),
         of_tool("label_studio", "read_tasks"),
-        "With several questions: $question says which, $blank what an unanswered one means.",
+        _QUESTIONS,
         of_tool("label_studio", "read_spans"),
     ),
     Format(
         "label_studio_json_min",
         "Label Studio, JSON-MIN",
-        "tool",
         (Signature("records", {"id", "annotation_id", "lead_time"}, none="annotations"),),
         of_tool("label_studio", "read_min"),
-        "Questions look like data where no answer has two choices: $question. With several "
-        "questions, $blank says what an unanswered one means.",
+        "Questions look like data if no answer has two choices: $question. With several "
+        "questions, $blank defines an unanswered one.",
+        basis="tool",
     ),
-    _documented(
+    Format(
         "prodigy",
         "Prodigy, JSONL (choice)",
         (Signature("records", {"_input_hash", "_task_hash", "answer"}),),
         of_tool("prodigy", "read"),
-        "A rejected example may mean no label or no answer: $blank.",
+        "A rejected example may have no label or no answer: $blank.",
         of_tool("prodigy", "read_spans"),
     ),
     Format(
         "argilla_flat",
         "Argilla, flat records",
-        "tool",
         (Signature("records", some=[r".*\.responses", r".*\.responses\.users"]),),
         of_tool("argilla", "read_flat"),
-        "With several questions: $question says which.",
+        "With several questions: $question selects one.",
+        basis="tool",
     ),
     Format(
         "argilla_nested",
         "Argilla, nested records",
-        "tool",
         (Signature("records", {"id", "fields", "suggestions", "responses"}),),
         of_tool("argilla", "read_nested"),
         "Discarded responses look like submitted ones: $roster, or export the flat layout.",
+        basis="tool",
     ),
-    _documented(
+    Format(
         "lighttag",
         "LightTag, JSON",
         (Signature("records", {"examples", "annotations_and_examples"}),),
         of_tool("lighttag", "read"),
     ),
-    _documented(
+    Format(
         "labelbox",
         "Labelbox, NDJSON",
         (Signature("records", {"data_row", "projects"}),),
         of_tool("labelbox", "read"),
-        "With several questions: $question says which, $blank what an unanswered one means.",
+        _QUESTIONS,
     ),
-    _documented(
+    Format(
         "spacy_cats",
         "spaCy, JSONL with cats",
         (Signature("records", {"text", "cats"}, none="_input_hash"),),
         of_tool("spacy", "read"),
-        "Unit and rater must stand in each record's meta.",
+        "Unit and rater must be in each record's meta.",
     ),
     Format(
         "spacy_docs",
-        "spaCy, folder of .spacy or .jsonl files, one a rater",
-        "tool",
+        "spaCy, folder of .spacy or .jsonl files, one per rater",
         (
             Signature("folder", some=[r"[^/]+\.spacy"]),
             Signature("folder", some=[r"[^/]+\.jsonl"], also=of_tool("spacy", "holds")),
@@ -118,11 +102,11 @@ FORMATS: tuple[Format, ...] = (
         of_tool("spacy", "read_docs"),
         "A document without spans needs $blank or $roster.",
         of_tool("spacy", "read_spans"),
+        basis="tool",
     ),
     Format(
         "doccano_jsonl",
         "doccano, folder of JSONL",
-        "source",
         (
             Signature(
                 "folder", some=[r"(?!\.).*\.jsonl"], also=of_tool("doccano", "holds", ".jsonl")
@@ -132,19 +116,20 @@ FORMATS: tuple[Format, ...] = (
         of_tool("doccano", "read", ".jsonl"),
         "Untouched examples look empty unless only approved ones are exported: $roster or $blank.",
         of_tool("doccano", "read_spans"),
+        basis="source",
     ),
     Format(
         "doccano_csv",
         "doccano, folder of CSV",
-        "source",
         (
             Signature("folder", some=[r"(?!\.).*\.csv"], also=of_tool("doccano", "holds", ".csv")),
             Signature("table", _DOCCANO),
         ),
         of_tool("doccano", "read", ".csv"),
         "As in JSONL; and a label with # in it is split: $label_sep, or export JSONL.",
+        basis="source",
     ),
-    _documented(
+    Format(
         "sagemaker",
         "SageMaker Ground Truth, folder worker-response",
         (
@@ -154,9 +139,9 @@ FORMATS: tuple[Format, ...] = (
         of_tool("sagemaker", "read"),
         "The output manifest is consolidated and refused: it has no workers.",
     ),
-    _documented(
+    Format(
         "cvat",
-        "CVAT, one job a rater",
+        "CVAT, one job per rater",
         (
             Signature("folder", some=[r"(.*/)?annotations\.xml"]),
             Signature("text", some=[".*<annotations>.*", ".*<meta>.*"]),
@@ -164,15 +149,15 @@ FORMATS: tuple[Format, ...] = (
         of_tool("cvat", "read"),
         "An image without tags needs $blank or $roster.",
     ),
-    _documented(
+    Format(
         "brat",
-        "brat, one folder a rater",
+        "brat, one folder per rater",
         (Signature("folder", some=[r".*\.ann"]),),
         of_tool("brat", "read"),
         "A document without attributes needs $blank or $roster.",
         of_tool("brat", "read_spans"),
     ),
-    _documented(
+    Format(
         "inception",
         "INCEpTION, folder of XMI or WebAnno TSV",
         (
@@ -181,26 +166,26 @@ FORMATS: tuple[Format, ...] = (
             Signature("text", some=[r"(#FORMAT=WebAnno TSV 3|.*<xmi:XMI ).*"]),
         ),
         of_tool("inception", "read"),
-        "With several features: $question says which (Layer.feature). A document without "
+        "With several features: $question selects one (Layer.feature). A document without "
         "annotations needs $blank or $roster.",
         of_tool("inception", "read_spans"),
     ),
     Format(
         "mturk_pipe",
-        "Mechanical Turk, labels with | between",
-        "source",
+        "Mechanical Turk, labels separated by |",
         (Signature("table", _MTURK, [r"Answer\..*"], rf"{_BOX}|Answer\.taskAnswers"),),
         of_tool("mturk", "read", "pipe"),
         _REJECTED,
+        basis="source",
     ),
-    _documented(
+    Format(
         "mturk_checkboxes",
-        "Mechanical Turk, one column a checkbox",
+        "Mechanical Turk, one column per checkbox",
         (Signature("table", _MTURK, [_BOX], r"Answer\.taskAnswers"),),
         of_tool("mturk", "read", "boxes"),
         _REJECTED,
     ),
-    _documented(
+    Format(
         "mturk_task_answers",
         "Mechanical Turk, taskAnswers in JSON",
         (Signature("table", {*_MTURK, "Answer.taskAnswers"}),),
@@ -210,12 +195,12 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "appen",
         "Appen (CrowdFlower, Figure Eight), full report",
-        "source",
         (Signature("table", {"_unit_id", "_worker_id"}),),
         of_tool("coded_tables", "read_appen"),
         f"{_EMPTY} Tainted judgments and test questions are left out.",
+        basis="source",
     ),
-    _documented(
+    Format(
         "toloka",
         "Toloka, assignments",
         (Signature("table", {"ASSIGNMENT:worker_id", "ASSIGNMENT:assignment_id"}),),
@@ -223,7 +208,7 @@ FORMATS: tuple[Format, ...] = (
         "A blank answer that was handed in needs $blank. Rejected answers and control tasks are "
         "left out.",
     ),
-    _documented(
+    Format(
         "zooniverse",
         "Zooniverse, classifications",
         (Signature("table", {"classification_id", "annotations", "subject_ids", "user_name"}),),
@@ -232,20 +217,20 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "label_studio_csv",
         "Label Studio, CSV",
-        "tool",
         (Signature("table", {"annotation_id", "annotator", "lead_time", "id"}),),
         of_tool("label_studio", "read_csv"),
-        "A blank answer is the empty set unless $blank_missing is said; with several questions, "
-        "$blank must say it.",
+        "A blank answer is the empty set unless $blank_missing is used; with several questions, "
+        "$blank is required.",
+        basis="tool",
     ),
-    _documented(
+    Format(
         "atlasti",
         "ATLAS.ti, quotations",
         (Signature("table", {"Document", "Codes", "Created by"}),),
         of_tool("coded_tables", "read_atlasti"),
-        "A quotation without codes is the empty set unless $blank_missing is said.",
+        "A quotation without codes is the empty set unless $blank_missing is used.",
     ),
-    _documented(
+    Format(
         "dedoose",
         "Dedoose, excerpts",
         (Signature("table", {"Media Title", "Excerpt Creator"}),),
@@ -253,41 +238,41 @@ FORMATS: tuple[Format, ...] = (
         "Excerpts without codes are not exported: $roster lists who annotated what, or "
         "$blank_missing.",
     ),
-    _documented(
+    Format(
         "nvivo_matrix",
         "NVivo, matrix coding query",
         (Signature("table", some=["[A-Z]+ : [^\n]+"], first=r"\s*"),),
         of_tool("coded_tables", "read_nvivo", "a matrix of counts over all users"),
         _NO_RATERS,
     ),
-    _documented(
+    Format(
         "nvivo_comparison",
         "NVivo, coding comparison",
         (Signature("table", {"Code", "File", "Kappa"}),),
         of_tool("coded_tables", "read_nvivo", "a comparison of two users or groups, code by code"),
         _NO_RATERS,
     ),
-    _documented(
+    Format(
         "hf_onehot",
         "Flags in the layout of GoEmotions",
         (Signature("table", {"id", "rater_id", "example_very_unclear"}),),
         of_tool("hugging_face", "read_onehot"),
     ),
-    _documented(
+    Format(
         "google_forms_csv",
         "Google Forms, downloaded CSV",
         (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_download")),),
         of_tool("google_forms", "read", ";"),
         _BLANK,
     ),
-    _documented(
+    Format(
         "google_forms_sheet",
         "Google Forms, linked sheet",
         (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_sheet")),),
         of_tool("google_forms", "read", ", "),
-        f"{_BLANK} A label that contains ', ' is taken for two, which $codebook shows.",
+        f"{_BLANK} A label that contains ', ' is read as two, which $codebook detects.",
     ),
-    _documented(
+    Format(
         "redcap_raw",
         "REDCap, raw",
         (
@@ -299,35 +284,36 @@ FORMATS: tuple[Format, ...] = (
         of_tool("redcap", "read", "raw"),
         f"Without the column '<form>_complete', {_UNTICKED}",
     ),
-    _documented(
+    Format(
         "redcap_labels",
         "REDCap, labels",
         (Signature("table", some=[r".+ \(choice=.+\)"]),),
         of_tool("redcap", "read", "labels"),
         f"Without the column 'Complete?', {_UNTICKED}",
     ),
-    _documented(
+    Format(
         "qualtrics_values",
         "Qualtrics, values",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "values")),),
         of_tool("qualtrics", "read_unsplit", "values"),
         _BLANK,
     ),
-    _documented(
+    Format(
         "qualtrics_labels",
         "Qualtrics, choice text",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "labels")),),
         of_tool("qualtrics", "read_unsplit", "labels"),
-        f"{_BLANK} A label that contains a comma is refused where it is seen.",
+        f"{_BLANK} A label that contains a comma is refused if it is detected.",
     ),
-    _documented(
+    Format(
         "qualtrics_split",
-        "Qualtrics, one column a choice",
+        "Qualtrics, one column per choice",
         (Signature("table", {"ResponseId"}, also=of_tool("qualtrics", "has_layout", "split")),),
         of_tool("qualtrics", "read_split"),
-        "Without -99 for choices seen and not taken, a blank answer needs $blank or $roster.",
+        "Without -99 for shown choices that were not taken, a blank answer needs $blank or "
+        "$roster.",
     ),
-    _documented(
+    Format(
         "sosci",
         "SoSci Survey, CSV",
         (Signature("table", {"CASE", "QUESTNNR"}),),
@@ -337,25 +323,22 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "plain_long",
         "One row per annotation",
-        "plain",
         (Signature("table", roles=_LONG),),
         of_tool("plain", "read_long"),
-        "A blank cell counts as no annotation, with a warning, unless $blank or $roster says "
-        "otherwise.",
+        _BLANK_CELL,
+        basis="plain",
     ),
     Format(
         "plain_wide",
         "One column per rater",
-        "plain",
         (Signature("table", roles=["unit"], no_roles=["rater"], also=of_tool("plain", "is_wide")),),
         of_tool("plain", "read_wide"),
-        "A blank cell counts as no annotation, with a warning, unless $blank or $roster says "
-        "otherwise.",
+        _BLANK_CELL,
+        basis="plain",
     ),
     Format(
         "plain_onehot",
-        "One row per annotation, one column of 0 and 1 a label",
-        "plain",
+        "One row per annotation, one column of 0 and 1 per label",
         (
             Signature(
                 "table",
@@ -366,23 +349,24 @@ FORMATS: tuple[Format, ...] = (
         ),
         of_tool("plain", "read_flags"),
         "A row of 0 is the empty set, a row of blanks no annotation.",
+        basis="plain",
     ),
     Format(
         "plain_row_per_label",
         "One row per label",
-        "plain",
         (Signature("table", roles=_LONG, also=of_tool("plain", "is_rows")),),
         of_tool("plain", "read_rows"),
         "It cannot express the empty set: $roster lists who annotated what, or $blank_missing.",
+        basis="plain",
     ),
-    _documented(
+    Format(
         "hf_sequence",
         "Hugging Face rows, JSONL: a list of labels each",
         (Signature("records", none="_.*|Comments", also=of_tool("hugging_face", "is_sequence")),),
         of_tool("hugging_face", "read_sequence"),
         _CLASSES,
     ),
-    _documented(
+    Format(
         "hf_nested",
         "Hugging Face rows, JSONL: all raters of a unit",
         (
@@ -395,14 +379,14 @@ FORMATS: tuple[Format, ...] = (
         of_tool("hugging_face", "read_nested"),
         _CLASSES,
     ),
-    _documented(
+    Format(
         "lewidi",
         "LeWiDi, JSON keyed by unit",
         (Signature("records", none=_KEYS, also=of_tool("published", "is_lewidi")),),
         of_tool("published", "read_lewidi"),
         "A blank answer needs $blank.",
     ),
-    _documented(
+    Format(
         "parallel_lists",
         "Lists of annotators and answers, JSON lines or cells",
         (
@@ -412,7 +396,7 @@ FORMATS: tuple[Format, ...] = (
         of_tool("published", "read_parallel"),
         "A blank answer needs $blank.",
     ),
-    _documented(
+    Format(
         "brighter_individuals",
         "BRIGHTER, a row per text and emotion",
         (
@@ -430,23 +414,23 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "potato",
         "Potato, user_state.json",
-        "source",
         (
             Signature("records", {"instance_id_to_label_to_value"}),
             Signature("folder", some=[r"(.*/)?user_state\.json"]),
         ),
         of_tool("published", "read_potato"),
-        "With several questions: $question says which.",
+        "With several questions: $question selects one.",
+        basis="source",
     ),
-    _documented(
+    Format(
         "refi_qda",
         "REFI-QDA project (ATLAS.ti, MAXQDA, NVivo, QualCoder)",
         (Signature("folder", {"project.qde"}),),
         of_tool("refi_qda", "read"),
-        "Who gave no code to a document is not in it: $roster, or $blank_missing.",
+        "Users without a code on a document are not in it: $roster, or $blank_missing.",
         of_tool("refi_qda", "read_spans"),
     ),
-    _documented(
+    Format(
         "inspect",
         "Inspect, log in JSON or binary (.eval)",
         (
@@ -455,19 +439,19 @@ FORMATS: tuple[Format, ...] = (
         ),
         of_tool("judges", "read", "inspect"),
     ),
-    _documented(
+    Format(
         "promptfoo",
         "promptfoo, results in JSON",
         (Signature("records", {"evalId", "results"}),),
         of_tool("judges", "read", "promptfoo"),
     ),
-    _documented(
+    Format(
         "deepeval",
         "DeepEval, test run",
         (Signature("records", {"testCases"}),),
         of_tool("judges", "read", "deepeval"),
     ),
-    _documented(
+    Format(
         "langfuse",
         "Langfuse, scores",
         (
@@ -476,9 +460,9 @@ FORMATS: tuple[Format, ...] = (
             ),
         ),
         of_tool("judges", "read", "langfuse"),
-        "With several scores: $question says which.",
+        "With several scores: $question selects one.",
     ),
-    _documented(
+    Format(
         "mlflow",
         "MLflow, traces with assessments",
         (
@@ -486,7 +470,7 @@ FORMATS: tuple[Format, ...] = (
             Signature("records", {"trace_id", "assessments"}),
         ),
         of_tool("judges", "read", "mlflow"),
-        "With several assessments: $question says which.",
+        "With several assessments: $question selects one.",
     ),
 )
-"""Every format that comes with this package."""
+"""All formats of this package."""

@@ -37,7 +37,7 @@ from setagree.exports.detection import (
     recognised,
     the_one,
 )
-from setagree.exports.nodes import class_files, shown
+from setagree.exports.json_nodes import class_files, shown
 from setagree.files.streams import Paths, file_names, is_stdin, listable, matching
 from setagree.files.tables import read_table
 from setagree.study.annotations import Annotations

@@ -8,8 +8,8 @@ import pandas as pd
 
 from setagree.errors import DataError, OptionError, option
 from setagree.exports import Format, Request
-from setagree.exports.nodes import shown
-from setagree.exports.unclear import settle_spans
+from setagree.exports.blank_answers import settle_spans
+from setagree.exports.json_nodes import shown
 from setagree.files.streams import Paths, matching
 from setagree.large.recognition import named_files
 from setagree.study.annotations import Annotations

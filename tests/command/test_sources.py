@@ -54,7 +54,7 @@ class TestFormats:
         assert asks["cvat"] == "An image without tags needs --blank or --roster."
         asks = sa.formats().set_index("name")["asks"]
         assert asks["cvat"] == "An image without tags needs blank= or roster=."
-        assert "blank='missing' is said" in asks["atlasti"]
+        assert "blank='missing' is used" in asks["atlasti"]
         assert not asks.str.contains("$", regex=False).any()
         ok("formats", "-o", "list.txt")
         assert Path("list.txt").read_text(encoding="utf-8") == ok("formats")
@@ -150,7 +150,7 @@ class TestFrom:
     def test_tables_stay_tables(self, folder):
         assert "Columns guessed" in invoke("score", "long.csv", "--blank", "empty").stderr
         toy.doccano(folder, {("1", "ann"): {"x"}}, kind="csv")
-        assert "does not tell who annotated" in refusal("convert", "ann.csv")
+        assert "does not identify the rater" in refusal("convert", "ann.csv")
         assert "No column has a usual name" in refusal("convert", "ann.csv", "--tool", "table")
         named = ["--unit", "id", "--rater", "text", "--labels", "label"]
         assert "1 row without a rater" in refusal("convert", "ann.csv", *named)
@@ -183,7 +183,7 @@ class TestFrom:
         monkeypatch.setattr(reading, "FORMATS", reading.FORMATS * 2)
         path = toy.write(folder, "prodigy")
         sentence = refusal("score", path)
-        assert "could be 'prodigy', 'prodigy'; say which with --tool 'prodigy'." in sentence
+        assert "could be 'prodigy', 'prodigy'; choose one with --tool 'prodigy'." in sentence
         ok("score", path, "--tool", "prodigy")
 
     def test_damaged(self, folder):

@@ -33,7 +33,7 @@ def test_argilla_flat_questions_and_gaps(tmp_path):
     with pytest.raises(OptionError, match="'birds', 'kind'"):
         sa.read(path)
     records[0]["birds.responses.users"].pop()
-    with pytest.raises(FileError, match=r"as many, not 3, 2, 3"):
+    with pytest.raises(FileError, match=r"equal lengths, not 3, 2, 3"):
         sa.read(write(tmp_path, "argilla_flat", records), question="birds")
 
 

@@ -11,7 +11,7 @@ def test_segments_are_units_where_a_document_has_several(save):
         "ID,Document,Codes,Reference,Created by\n"
         "1,d1,a,1 - 1,kim\n2,d1,b,1 - 1,lee\n3,d1,c,2 - 2,kim\n"
     )
-    with pytest.warns(SetagreeWarning, match="1 segment of 2 marked by one rater only"):
+    with pytest.warns(SetagreeWarning, match="1 segment of 2 marked by only one rater"):
         found = read(save(text))
     assert set(found) == {("d1 [1 - 1]", "kim"), ("d1 [1 - 1]", "lee"), ("d1 [2 - 2]", "kim")}
     both = text + "4,d1,c,2 - 2,lee\n"

@@ -18,7 +18,7 @@ from exports import json_writers as toy
 import setagree as sa
 from setagree.errors import DataError, FileError, OptionError
 from setagree.exports import FORMATS
-from setagree.exports import nodes as json_files
+from setagree.exports import json_nodes as json_files
 from setagree.exports.detection import format_of_name, peek, recognised, the_one
 from setagree.large.recognition import find_export, find_format
 
@@ -220,7 +220,7 @@ def test_workbooks_and_parquet(tmp_path, ending):
 def test_unreadable_files(tmp_path, monkeypatch):
     """An error of the system is a sentence; so is a file that would fill the memory."""
     path = toy.write(tmp_path, "prodigy")
-    monkeypatch.setattr(json_files, "_MOST_BYTES", 100)
+    monkeypatch.setattr(json_files, "_MAX_BYTES", 100)
     with pytest.raises(
         FileError, match=r"prodigy\.json' has more than 100 bytes of JSON; export p"
     ):
@@ -244,7 +244,7 @@ def test_names_of_formats(tmp_path):
 
 def test_a_format_that_is_named_is_not_doubted(tmp_path):
     """Under tool= no recogniser is asked; a wrong name ends in the reader's sentence."""
-    with pytest.raises(FileError, match=r"line 1: no '_input_hash'|line 1: no 'answer'"):
+    with pytest.raises(FileError, match=r"line 1: no key '_input_hash'|line 1: no key 'answer'"):
         sa.read(toy.write(tmp_path, "labelbox"), tool="prodigy")
 
 

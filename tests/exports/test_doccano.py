@@ -14,7 +14,7 @@ def test_doccano_approved_only(tmp_path):
 
 def test_doccano_untouched_examples_need_an_answer(tmp_path):
     folder = doccano(tmp_path, TRUTH, approved_only=False)
-    with pytest.raises(DataError, match=r"4 answers without labels .* Export approved") as caught:
+    with pytest.raises(DataError, match=r"4 examples without labels .*only approved") as caught:
         sa.read(folder)
     assert "roster=" in str(caught.value)
     # p2/noa and p4/ola were no answers; p3/mia and p3/noa were.
@@ -43,7 +43,7 @@ def test_doccano_a_roster_of_other_units(tmp_path, approved_only):
 def test_a_roster_of_nothing_in_the_file(tmp_path):
     folder = doccano(tmp_path, {(u, r): set() for u in ("p1", "p2") for r in ("mia", "noa")})
     roster = pd.DataFrame({"unit": ["P-1", "P-2"], "rater": ["mia", "noa"]})
-    with pytest.raises(DataError, match="none of the 2 rows of the roster has a counterpart"):
+    with pytest.raises(DataError, match="none of the 2 rows of the roster is in the file"):
         sa.read(folder, roster=roster)
 
 
@@ -80,10 +80,10 @@ def test_doccano_members_who_annotated_nothing(tmp_path, kind):
 def test_doccano_without_raters_is_refused(tmp_path):
     doccano(tmp_path, {("p1", "all"): {"crow"}, ("p2", "all"): set()})
     for path in (tmp_path, tmp_path / "all.jsonl"):
-        with pytest.raises(DataError, match=r"does not tell who annotated: .* Name that folder"):
+        with pytest.raises(DataError, match=r"does not identify the rater: .* Pass that folder"):
             sa.read(path)
     (tmp_path / "all.csv").write_text("id,text,label,Comments\n1,a,crow,[]\n", encoding="utf-8")
-    with pytest.raises(DataError, match="does not tell who annotated"):
+    with pytest.raises(DataError, match="does not identify the rater"):
         sa.read(tmp_path / "all.csv")
     with pytest.raises(FileError, match=r"has no file \*\.csv"):
         sa.read(doccano_folder_without_csv(tmp_path), tool="doccano_csv")

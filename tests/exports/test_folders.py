@@ -112,9 +112,9 @@ def test_the_truth_comes_back(name, tmp_path):
 @pytest.mark.parametrize("name", WRITERS)
 def test_an_open_answer_is_asked_for(name, tmp_path):
     folder = put(tmp_path, WRITERS[name](TRUTH))
-    with pytest.raises(DataError, match=r"2 blank answers .*looked at.*Say blank='empty'"):
+    with pytest.raises(DataError, match=r"2 blank answers .*annotated.*Use blank='empty'"):
         read(folder)
-    with pytest.raises(DataError, match="blank='error' allows none"):
+    with pytest.raises(DataError, match="blank='error' permits none"):
         read(folder, blank="error")
     assert answered(read(folder, blank="missing")) == labelled(TRUTH)
     assert answered(read(folder, blank="empty")) == {p: x or set() for p, x in TRUTH.items()}
@@ -138,7 +138,7 @@ def test_a_single_job(tmp_path):
 @pytest.mark.parametrize("rater", [None, "", " "])
 def test_a_job_without_an_assignee_is_refused(rater, tmp_path):
     put(tmp_path, {"annotations.xml": job(rater, [("p1", tags({"ash"}))])})
-    with pytest.raises(DataError, match=r"annotations.xml does not say who .*jobs one by one"):
+    with pytest.raises(DataError, match=r"annotations.xml does not identify .*jobs one by one"):
         read(tmp_path)
 
 
@@ -156,23 +156,26 @@ def test_a_video_is_refused(tmp_path):
     for images in ([], [("p1", tags({"ash"}))]):
         text = job("ida", images).replace("</annotations>", track)
         put(tmp_path, {"job_1/annotations.xml": text})
-        with pytest.raises(DataError, match=r"job_1/annotations\.xml holds tracks through the fra"):
+        with pytest.raises(DataError, match=r"job_1/annotations\.xml has tracks through the fra"):
             read(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (job("ida", [("p1", "<tag label='ash'>")])[:150], r"line \d+, column \d+: no whole XML"),
+        (
+            job("ida", [("p1", "<tag label='ash'>")])[:150],
+            r"line \d+, column \d+: the XML is not well",
+        ),
         (job("ida", [("", "")]), r"image\[0\]: <image> has no 'name'"),
         (job("ida", [("p0", ""), ("p1", "<tag></tag>")]), r"image\[1\]: <tag> has no 'label'"),
         (
             '<!DOCTYPE annotations [<!ENTITY a "a">]><annotations><meta>&a;</meta></annotations>',
-            "it has a DOCTYPE",
+            "it declares a document type",
         ),
         (
             '<?xml version="1.0" encoding="utf-99"?><annotations><meta></meta></annotations>',
-            "is no whole XML: unknown encoding: utf-99",
+            "is not well-formed XML: unknown encoding: utf-99",
         ),
     ],
 )
@@ -183,9 +186,9 @@ def test_damaged_jobs(text, sentence, tmp_path):
 
 
 def test_a_folder_without_jobs(tmp_path):
-    with pytest.raises(FileError, match=r"has no annotations\.xml in it"):
+    with pytest.raises(FileError, match=r"has no file annotations\.xml"):
         format_of_name("cvat", FORMATS).read(tmp_path, Request())
-    with pytest.raises(FileError, match=r"has no \.ann files in it"):
+    with pytest.raises(FileError, match=r"has no \.ann files"):
         format_of_name("brat", FORMATS).read(tmp_path, Request())
     with pytest.raises(FileError, match=r"There is no file .*gone\.xml"):
         format_of_name("cvat", FORMATS).read(tmp_path / "gone.xml", Request())
@@ -235,7 +238,7 @@ def test_damaged_documents(text, error, sentence, tmp_path):
 
 
 def test_documents_without_a_rater(tmp_path):
-    with pytest.raises(DataError, match="nothing says who wrote them"):
+    with pytest.raises(DataError, match="their raters are unknown"):
         read(put(tmp_path, {"p1.ann": "A1\tash T1\n"}))
 
 
@@ -243,7 +246,7 @@ def test_encodings(tmp_path):
     """Text in another encoding is an error that names the file, and read where it is said."""
     file = put(tmp_path, {"ida/p1.ann": ""}) / "ida" / "p1.ann"
     file.write_bytes("A1\tchêne T1\n".encode("latin-1"))
-    with pytest.raises(FileError, match=r"ida/p1.ann is not utf-8: .*say encoding="):
+    with pytest.raises(FileError, match=r"ida/p1.ann is not utf-8: .*set encoding="):
         read(tmp_path)
     assert read(tmp_path, encoding="latin-1") == {("p1", "ida"): {"chêne"}}
     file.write_text("\ufeffA1\tash T1\r\n", encoding="utf-8")

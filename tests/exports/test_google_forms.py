@@ -36,6 +36,6 @@ def test_a_form_is_told_by_zone_or_semicolon(save, row, name):
 
 
 def test_an_anonymous_form_is_refused(save):
-    with pytest.raises(DataError, match=r"names the rater.*Let the form collect email addresses"):
+    with pytest.raises(DataError, match=r"for the rater.*Let the form collect email addresses"):
         read(save("Timestamp,Genres [f1]\nt,a\n"))
     assert read(save("Timestamp,Rater,Genres [f1]\nt,kim,a\n")) == {("f1", "kim"): {"a"}}

@@ -178,7 +178,7 @@ def test_values_are_labels_without_rounding_and_in_one_spelling(values, expected
     [(("C", True, "I"), "'C', 'I'"), (("yes", True, "No"), "'No', 'yes'"), ((1, True), "'1'")],
 )
 def test_true_and_false_beside_other_texts_are_refused(values, beside, save):
-    sentence = rf"scores\.s1\.value: true or false, beside {beside}; write the answers to one"
+    sentence = rf"scores\.s1\.value: true or false, while other answers are {beside}; write"
     with pytest.raises(sa.SetagreeError, match=sentence):
         sa.read(save(of_inspect(*values), "log.json"))
 
@@ -196,6 +196,6 @@ def test_booleans_of_langfuse_have_one_spelling(save):
 def test_several_questions(save):
     rows = [*LANGFUSE, LANGFUSE[0] | {"name": "toxic"}]
     file = save("\n".join(map(json.dumps, rows)), "scores.jsonl")
-    with pytest.raises(sa.SetagreeError, match="2 questions, 'helpful', 'toxic'; say which"):
+    with pytest.raises(sa.SetagreeError, match="2 questions, 'helpful', 'toxic'; choose one"):
         sa.read(file)
     assert sa.read(file, question="helpful").n_units == 2

@@ -22,7 +22,7 @@ STUDIO = "annotation_id,annotator,lead_time,id,g,title\n"
 
 def test_label_studio_question_is_where_several_were_chosen(save):
     path = save(STUDIO + "1,kim,1,5,a,Up\n2,lee,1,5,b,Up\n")
-    with pytest.raises(DataError, match=r"any of 'g', 'title'; say question="):
+    with pytest.raises(DataError, match=r"name one of 'g', 'title' with question="):
         read(path)
     assert read(path, question="g") == {("5", "kim"): {"a"}, ("5", "lee"): {"b"}}
 
@@ -67,7 +67,7 @@ def test_label_studio_with_two_questions(tmp_path):
             if not each["was_cancelled"]:
                 each["result"].append(choices({"yes"}, name="sharp"))
     path = write(tmp_path, "label_studio_json", records)
-    with pytest.raises(OptionError, match=r"answers to 2 questions, 'birds', 'sharp'; say which"):
+    with pytest.raises(OptionError, match=r"answers to 2 questions, 'birds', 'sharp'; choose one"):
         sa.read(path)
     with pytest.raises(
         OptionError, match=r"question='bird' is not in .*; it has .* Did you mean 'birds'"
@@ -86,7 +86,7 @@ def test_label_studio_other_results(tmp_path):
     records[0]["annotations"][0]["result"].append({"type": "labels", "value": {"labels": ["x"]}})
     assert found(sa.read(write(tmp_path, "label_studio_json", records))) == answered(TRUTH)
     records[0]["annotations"][1]["result"] *= 2
-    with pytest.raises(FileError, match=r"annotations\[1\]: 2 answers to 'birds': they belong to"):
+    with pytest.raises(FileError, match=r"annotations\[1\]: 2 answers to 'birds', which belong to"):
         sa.read(write(tmp_path, "label_studio_json", records))
     for task in records:
         for each in task["annotations"]:
@@ -108,7 +108,7 @@ def test_label_studio_min_question(tmp_path):
     assert found(sa.read(write(tmp_path, "label_studio_json_min", records))) == answered(TRUTH)
     single = {pair: {min(labels)} if labels else set() for pair, labels in answered(TRUTH).items()}
     path = write(tmp_path, "label_studio_json_min", label_studio_min(single))
-    with pytest.raises(DataError, match=r"say which of 'image', 'birds' it is with question="):
+    with pytest.raises(DataError, match=r"name one of 'image', 'birds' with question="):
         sa.read(path)
     assert found(sa.read(path, question="birds")) == single
     with pytest.raises(OptionError, match="question='birdz' is not in"):
@@ -142,7 +142,7 @@ class TestLabelStudio:
     def test_cancelled_is_true_or_false(self, tmp_path):
         file = tmp_path / "export.json"
         file.write_text(json.dumps([region_task({"choices": ["joy"]}, was_cancelled="false")]))
-        with pytest.raises(FileError, match="was_cancelled: 'false' where true or false is due"):
+        with pytest.raises(FileError, match="was_cancelled: expected true or false; got text"):
             sa.read(file)
         file.write_text(json.dumps([region_task({"choices": ["joy"]}, was_cancelled=None)]))
         assert sa.read(file).n_ratings == 2

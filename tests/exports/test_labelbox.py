@@ -47,7 +47,7 @@ class TestLabelbox:
     def test_several_projects(self, tmp_path):
         """They are named; a project without labels does not count."""
         row = data_row({"p": {"ann": "joy"}, "r": {"bob": "fear"}})
-        with pytest.warns(SetagreeWarning, match="labels of 2 projects, 'P', 'R', which are taken"):
+        with pytest.warns(SetagreeWarning, match="labels of 2 projects, 'P', 'R', which are read"):
             study = sa.read(put(tmp_path, "two.ndjson", [row]))
         assert pairs(study) == {("d", "ann"): {"joy"}, ("d", "bob"): {"fear"}}
         row = data_row({"p": {"ann": "joy", "bob": "fear"}, "r": {}})
@@ -56,5 +56,5 @@ class TestLabelbox:
     def test_skipped_is_true_or_false(self, tmp_path):
         row = data_row({"p": {"ann": "joy", "bob": "fear"}})
         row["projects"]["p"]["labels"][0]["performance_details"]["skipped"] = "no"
-        with pytest.raises(FileError, match="skipped: 'no' where true or false is due"):
+        with pytest.raises(FileError, match="skipped: expected true or false; got text"):
             sa.read(put(tmp_path, "rows.ndjson", [row]))

@@ -105,7 +105,7 @@ class TestMechanicalTurk:
 
     def test_boxes_of_two_questions(self, tmp_path):
         path = self.boxes(tmp_path, ["q1.joy", "q1.fear", "q2.red", "q2.blue"])
-        with pytest.raises(OptionError, match="2 questions, 'q1', 'q2'; say which"):
+        with pytest.raises(OptionError, match="2 questions, 'q1', 'q2'; choose one"):
             sa.read(path)
         assert pairs(sa.read(path, question="q2"))["u", "1"] == {"red", "blue"}
         one = sa.read(self.boxes(tmp_path, ["q.joy", "q.fear", "sad", "v1.0"]))

@@ -14,5 +14,5 @@ from setagree.errors import DataError
     ],
 )
 def test_what_lost_its_raters_is_refused(text, save):
-    with pytest.raises(DataError, match="matrix coding query for each user alone"):
+    with pytest.raises(DataError, match="matrix coding query for each user"):
         read(save(text))

@@ -59,7 +59,7 @@ def test_a_label_called_na_is_kept_by_the_roster(save):
 def test_values_are_no_label_sets(save):
     path = save("unit,rater,score\nu1,kim,3\nu1,lee,4\n")
     assert recognised(peek(path), FORMATS) == []
-    with pytest.raises(DataError, match="'score' holds one value each"):
+    with pytest.raises(DataError, match="'score' has single values"):
         read(path, tool="plain_long")
     assert read(path, tool="plain_long", question="score")["u1", "kim"] == {"3"}
 
@@ -71,9 +71,7 @@ def test_stray_columns_of_a_wide_table_are_refused(save):
 
 def test_one_row_a_label_twice(save):
     rows = "u1,kim,a\nu1,kim,b\n"
-    with pytest.raises(
-        DataError, match=r"line 4 says the same as line 2: is the file in there twice"
-    ):
+    with pytest.raises(DataError, match=r"line 4 repeats line 2; remove repeated rows"):
         read(save("unit,rater,tag\n" + 2 * rows), tool="plain_row_per_label", blank="missing")
 
 

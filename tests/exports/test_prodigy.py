@@ -11,12 +11,12 @@ def test_prodigy_rejects_are_asked_about(tmp_path):
     records = prodigy(TRUTH)
     records[0] |= {"answer": "reject", "accept": []}
     path = write(tmp_path, "prodigy", records)
-    with pytest.raises(DataError, match=r"line 1: rejected, .* say blank='empty' or blank='missi"):
+    with pytest.raises(DataError, match=r"line 1: rejected, .* use blank='empty' or blank='missi"):
         sa.read(path)
     assert found(sa.read(path, blank="empty"))["p1", "mia"] == set()
     assert ("p1", "mia") not in found(sa.read(path, blank="missing"))
     records[0]["answer"] = "perhaps"
-    with pytest.raises(FileError, match="line 1, answer: 'perhaps' is not accept, reject or ign"):
+    with pytest.raises(FileError, match="line 1, answer: 'perhaps' must be accept, reject or ign"):
         sa.read(write(tmp_path, "prodigy", records))
 
 

@@ -75,7 +75,7 @@ def test_label_sets_in_lists_and_in_text(save):
     }
     varierr = {"9": {"annotators": "A1,A2", "annotations": {"A1": "entailment,neutral", "A2": ""}}}
     file = save(json.dumps(varierr), "v.json")
-    with pytest.raises(sa.SetagreeError, match=r"9.annotations.A2: blank; say blank='empty'"):
+    with pytest.raises(sa.SetagreeError, match=r"9.annotations.A2: blank; use blank='empty'"):
         sa.read(file)
     assert found(sa.read(file, blank="empty"))["9", "A2"] == set()
 
@@ -92,7 +92,7 @@ def test_numbers_are_labels_with_all_their_digits(save):
 
 def test_lists_of_other_lengths_are_refused(save):
     text = LEWIDI_2023.replace('"1,0,1"', '"1,0"')
-    with pytest.raises(sa.SetagreeError, match=r"t1\.annotations: 2 answers of 3 annotators"):
+    with pytest.raises(sa.SetagreeError, match=r"t1\.annotations: 2 answers of 3 raters"):
         sa.read(save(text, "a.json"))
 
 
@@ -124,7 +124,7 @@ def test_a_text_blank_for_some_emotions_is_refused(save):
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
-        ("t1,joy,1,0\nt1,fear,0,1\nt2,joy,0,1\n", "text 't2' has no row for 'fear', as others"),
+        ("t1,joy,1,0\nt1,fear,0,1\nt2,joy,0,1\n", "text 't2' has no row for 'fear', as other"),
         ("t1,joy,1,0\nt1,joy,0,1\nt2,joy,0,1\n", "line 3, .*: another row of 't1' and 'joy'"),
     ],
 )

@@ -19,7 +19,7 @@ def test_redcap_without_a_status(save):
 
 def test_redcap_ticks_in_forms_that_are_not_complete(save):
     text = "record_id,item,rater,g___1,g____99,g_complete\n1,f1,kim,1,1,2\n2,f1,lee,1,0,1\n"
-    with pytest.warns(SetagreeWarning, match="1 record with ticks left out, as 'g_complete'"):
+    with pytest.warns(SetagreeWarning, match="1 record with ticks left out: 'g_complete'"):
         found = read(save(text))
     assert found == {("f1", "kim"): {"1", "-99"}, ("f1", "lee"): None}
 
@@ -29,7 +29,7 @@ def test_redcap_status_is_that_of_its_form(save):
     assert read(save(text)) == {("f1", "kim"): {"1"}}
     with pytest.raises(FileError, match=r"line 2, column 'g_complete': '7' is not a status"):
         read(save(text.replace("1,0,2,0", "1,0,7,0")))
-    with pytest.raises(DataError, match="which column names the rater"):
+    with pytest.raises(DataError, match="no column has a usual name for the rater"):
         read(save(text.replace(",rater,", ",x,")))
 
 
@@ -75,7 +75,7 @@ RATED = {
     ("f2", "kim"): {"1", "2"},
     ("f2", "lee"): None,
 }
-UNFINISHED = "1 record with ticks left out, as 'rating_complete' is not Complete"
+UNFINISHED = "1 record with ticks left out: 'rating_complete' is not Complete"
 
 
 class TestRepeats:
@@ -111,7 +111,7 @@ class TestRepeats:
 
     def test_instances_without_raters(self, save):
         text = REPEATS.replace(",rater,", ",mood,").replace("lee,1,0,0", "lee,1,0,2")
-        with pytest.warns(SetagreeWarning, match="no column names the rater, so the instances of"):
+        with pytest.warns(SetagreeWarning, match="no column identifies the rater, so that"):
             found = read(save(text))
         assert found[("f2", "2")] == {"1"}
         assert {rater for _, rater in found} == {"1", "2"}

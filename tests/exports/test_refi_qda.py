@@ -49,7 +49,7 @@ WHOLE = {
 
 def test_codes_of_whole_documents(tmp_path):
     path = project(tmp_path, WHOLE)
-    with pytest.raises(sa.SetagreeError, match="A document to which a user gave no code is not in"):
+    with pytest.raises(sa.SetagreeError, match="does not list users without a code"):
         sa.read(path)
     study = sa.read(path, blank="missing")
     assert study.reading.tool == "refi_qda"

@@ -117,7 +117,6 @@ def read_diary(path, request):
 DIARY = Format(
     "diary",
     "Diary, text",
-    "source",
     (Signature("text", some=["DIARY .*"]),),
     read_diary,
     "Nothing.",
@@ -196,7 +195,7 @@ def test_json_that_only_looks_like_ours_may_be_of_another_package(offered, tmp_p
     rows = [{"doc_id": "u1", "tagged": [{"rater": "ana", "tags": ["joy"]}], "inkwell": 2}]
     path = tmp_path / "rows.json"
     path.write_text(json.dumps(rows), encoding="utf-8")
-    ink = Format("ink", "Ink", "source", (Signature("records", {"inkwell"}),), read_diary)
+    ink = Format("ink", "Ink", (Signature("records", {"inkwell"}),), read_diary)
     offered(lambda: ink)
     with pytest.raises(OptionError, match="could be 'hf_nested', 'ink'"):
         sa.read(path)
@@ -221,7 +220,7 @@ def broken():
 )
 def test_what_is_no_format_of_its_own_is_left_out(offered, diary, tmp_path, load, reason):
     offered(lambda: DIARY, load)
-    with pytest.warns(SetagreeWarning, match=f"The entry point 'toy:1' is left out: {reason}"):
+    with pytest.warns(SetagreeWarning, match=f"The entry point 'toy:1' is ignored: {reason}"):
         assert toy.found(sa.read(diary)) == TRUTH
     table = tmp_path / "scores.csv"
     table.write_text("unit,rater,score\nu1,ana,1\nu1,ben,2\nu2,ana,3\nu2,ben,3\n", "utf-8")

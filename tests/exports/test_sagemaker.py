@@ -35,7 +35,7 @@ def test_sagemaker_other_answers(tmp_path):
     with pytest.raises(OptionError, match="answers to 2 questions, 'kind', 'age'"):
         sa.read(tmp_path)
     file.write_text(json.dumps({"answers": [{"answerContent": {}}]}), encoding="utf-8")
-    with pytest.raises(FileError, match=r"iteration-1/0/a\.json, answers\[0\]: no 'workerId'"):
+    with pytest.raises(FileError, match=r"iteration-1/0/a\.json, answers\[0\]: no key 'workerId'"):
         sa.read(tmp_path)
 
 
@@ -43,7 +43,7 @@ def test_sagemaker_manifest_is_refused(tmp_path):
     path = tmp_path / "output.manifest"
     row = {"source": "p1", "birds": [1], "birds-metadata": {"human-annotated": "yes"}}
     path.write_text(as_lines([row]), encoding="utf-8")
-    with pytest.raises(DataError, match=r"no workers; name the folder annotations/worker-response"):
+    with pytest.raises(DataError, match=r"without workers; pass the folder annotations/worker"):
         sa.read(path)
 
 

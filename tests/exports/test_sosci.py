@@ -41,7 +41,7 @@ def test_options_are_labels_and_questions_are_units(lines, labels, tmp_path):
 
 REFUSED = [
     ([HEAD, TEXTS.replace("Text 2: joy", "Text 2: anger"), *ROWS], {}, "its questions are 'AN01'"),
-    ([HEAD, *ROWS], {"question": "B*"}, "fits no question of export.csv"),
+    ([HEAD, *ROWS], {"question": "B*"}, "matches no question of export.csv"),
     ([HEAD.replace("AN", "an"), *ROWS], {}, "has no multiple-choice question"),
     ([HEAD, ROWS[0].replace("1\t2\t1\t", "1\t2\t-9\t", 1), *ROWS[1:]], {}, "the cell is blank"),
 ]

@@ -14,7 +14,7 @@ def test_spacy_needs_meta(tmp_path):
         sa.read(write(tmp_path, "spacy_cats", records))
     for record in records:
         record["meta"] = {"source": "x"}
-    with pytest.raises(DataError, match=r"'meta' has 'source'; give each record meta"):
+    with pytest.raises(DataError, match=r"'meta' has 'source'; add meta"):
         sa.read(write(tmp_path, "spacy_cats", records))
     del records[0]["meta"]
     with pytest.raises(DataError, match=r"there is no 'meta'"):

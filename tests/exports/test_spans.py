@@ -401,7 +401,7 @@ def test_layers_are_chosen(tmp_path):
         '"from_name": "label", "to_name": "text", "type": "labels", "value": {"start": 0',
         '"from_name": "other", "to_name": "text", "type": "labels", "value": {"start": 0',
     )
-    with pytest.raises(OptionError, match="say which with spans='other'"):
+    with pytest.raises(OptionError, match=r"spans in 2 layers, .*; choose one with spans='other'"):
         sa.read(path, spans=True)
     assert sa.read(path, spans="other").labels == ("PER",)
     edited(path, '"type": "labels"', '"type": "hypertextlabels"')
@@ -411,7 +411,7 @@ def test_layers_are_chosen(tmp_path):
 
 @pytest.mark.parametrize("tool", [prodigy, brat])
 def test_layers_are_refused_without_any(tool, tmp_path):
-    with pytest.raises(OptionError, match=r"spans=.PER. names a layer of an export, and .* none"):
+    with pytest.raises(OptionError, match=r"spans=.PER. is the name of a layer, .* has no layers"):
         sa.read(tool(tmp_path), spans="PER")
 
 
@@ -424,7 +424,7 @@ def test_labels_are_read_in_lower_case_and_similar_ones_told(tmp_path):
 
 REFUSED = [
     ({"spans": True, "codebook": ["PER"]}, OptionError, "codebook= does not apply with spans="),
-    ({"spans": "layer"}, OptionError, "names a layer of an export, and the table has none"),
+    ({"spans": "layer"}, OptionError, "is the name of a layer, and the table has no layers"),
     ({"spans": True, "tokens": "tool"}, OptionError, "a table has no tokens"),
     ({"tokens": "words"}, OptionError, "makes sense only with spans="),
     ({"spans": True, "tokens": "letters"}, OptionError, "is unknown"),

@@ -19,7 +19,7 @@ def test_toloka_states(save):
     with pytest.raises(FileError, match=r"x.tsv, line 3, column 'ASSIGNMENT:status': 'LOST' is no"):
         read(bad)
     blank = save(head + rows[0] + "\n", "x.tsv")
-    with pytest.raises(DataError, match=r"1 blank answer .*An empty list is written \[\]"):
+    with pytest.raises(DataError, match=r"1 blank answer .*An empty list is written as \[\]"):
         read(blank)
 
 
@@ -28,7 +28,7 @@ def test_toloka_cells_and_control_tasks(save):
     head = "INPUT:x\tOUTPUT:g\tGOLDEN:g\tASSIGNMENT:worker_id\tASSIGNMENT:assignment_id\n"
     path = save(head + "1\ta;b\t\tkim\t1\n", "x.tsv")
     with pytest.raises(
-        FileError, match=r"line 2, column 'OUTPUT:g': 'a;b' is not a JSON list; say label_sep"
+        FileError, match=r"line 2, column 'OUTPUT:g': 'a;b' is not a JSON list; set label_sep"
     ):
         read(path)
     assert read(path, label_sep=";") == {("1", "kim"): {"a", "b"}}

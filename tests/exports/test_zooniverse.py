@@ -79,6 +79,6 @@ def test_drawing_tasks_have_no_label_sets(save):
     mark = {"tool": 0, "x": 1.5, "y": 2.0, "tool_label": "nest"}
     drawing, question = {"task": "T1", "value": [mark]}, {"task": "T0", "value": "yes"}
     path = save(zooniverse_rows(json.dumps([question, drawing])))
-    with pytest.raises(FileError, match="'T1' is a drawing task: its marks have positions"):
+    with pytest.raises(FileError, match="'T1' is a drawing task, whose marks have positions"):
         read(path, question="T1")
     assert list(read(path, question="T0").values()) == [{"yes"}]

@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 from setagree.errors import DataError, FileError, option, shorten
+from setagree.exports.blank_answers import Found, settle
 from setagree.exports.format import Answers, Request
-from setagree.exports.sheets import pick_question
-from setagree.exports.unclear import Found, settle
+from setagree.exports.json_nodes import shown
+from setagree.exports.table_exports import pick_question
 from setagree.files.streams import Source, readable
 from setagree.study.spans import Spans
 from setagree.wording.label_sets import LabelSet
 
+_WHY = "brat creates a file for every document, annotated or not."
+_SPAN = re.compile(r"T\S*\t(?P<type>\S+) (?P<fragments>\d+ \d+(;\d+ \d+)*)\t(?P<quote>.*)")
+_IGNORED = {"R": "relation", "E": "event", "A": "attribute", "M": "attribute", "#": "note"}
+"""Kind of a line that is not a span, by its first letter."""
+
 
 def read(path: Path, request: Request) -> Answers:
-    """Read one folder a rater, with attributes on one span a document."""
+    """Return the attributes of one span per document, from one folder per rater."""
     files = sorted(path.rglob("*.ann"))
     if not files:
-        raise FileError(f"{str(path)!r} has no .ann files in it.")
+        raise FileError(f"{shown(path)} has no .ann files.")
     if any(file.parent == path for file in files):
         raise DataError(
-            f"{str(path)!r} holds .ann files itself, so that nothing says who wrote them; name the "
-            "folder that has one folder for each rater."
+            f"{shown(path)} has .ann files itself, so that their raters are unknown; pass the "
+            "folder that has one folder per rater."
         )
-    attributes = {
-        file: _attributes(file, file.relative_to(path).as_posix(), request) for file in files
-    }
-    question = _brat_question(attributes, request, path.name)
+    names = {file: file.relative_to(path).as_posix() for file in files}
+    attributes = {file: _attributes(file, name, request) for file, name in names.items()}
+    question = _brat_question([*attributes.values()], request, path.name)
     rows = (
-        (*_unit_and_rater(file, path), _labels(found, question), file.relative_to(path).as_posix())
-        for file, found in attributes.items()
+        (*_unit_and_rater(file, path), _labels(pairs, question), names[file])
+        for file, pairs in attributes.items()
     )
-    why = "brat makes a file without attributes for every document, looked at or not."
-    return settle(Found.of_rows(path.name, rows), request, why=why)
+    return settle(Found.from_rows(path.name, rows), request, why=_WHY)
 
 
 def read_spans(path: Path, request: Request, spans: Spans) -> None:
-    """Add the text-bound annotations of one folder a rater; a piece of one is a span."""
+    """Add the text-bound annotations in one folder per rater; each fragment is a span."""
     root, files = path, sorted(path.rglob("*.ann"))
     if request.is_one_of_several and any(file.parent == path for file in files):
         root = path.parent  # of the folder of a rater
@@ -46,10 +50,10 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
         name, text = file.relative_to(root).as_posix(), file.with_suffix(".txt")
         document, rater = _unit_and_rater(file, root)
         if not document or not text.is_file():
-            lacks = "the text file is missing" if document else "no folder of a rater"
+            problem = "the text file is missing" if document else "not in the folder of a rater"
             raise DataError(
-                f"{spans.prefix}{name}: {lacks}; name the folder that has one folder with .ann and "
-                ".txt files for each rater."
+                f"{spans.prefix}{name}: {problem}; pass the folder that has one folder with .ann "
+                "and .txt files per rater."
             )
         content = "\n".join(_lines(text, text.relative_to(root).as_posix(), request))
         pair = spans.add_done(document, rater, name, content)
@@ -58,85 +62,78 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                 if line.strip():
                     spans.ignored[_IGNORED.get(line[0], "other line")] += 1
                 continue
-            match = _SPAN.fullmatch(line)
-            if match is None:
-                raise FileError(
-                    f"{spans.prefix}{name}, line {number}: {shorten(line)} is no 'T1<tab>Type 0 5'."
-                )
-            pieces = [piece.split() for piece in match["pieces"].split(";")]
-            quote = match["quote"] if len(pieces) == 1 else None
-            for ends in pieces:
-                where = f"{name}, line {number}"
-                spans.add(pair, map(int, ends), match["type"], where, quote=quote)
-    spans.why = "brat makes a file for every document, looked at or not."
-
-
-_SPAN = re.compile(r"T\S*\t(?P<type>\S+) (?P<pieces>\d+ \d+(;\d+ \d+)*)\t(?P<quote>.*)")
-_IGNORED = {"R": "relation", "E": "event", "A": "attribute", "M": "attribute", "#": "note"}
-"""What lines other than spans are, by their first letter."""
+            place = f"{name}, line {number}"
+            if (match := _SPAN.fullmatch(line)) is None:
+                problem = f"{shorten(line)} is not a span such as 'T1<tab>Type 0 5<tab>text'."
+                raise FileError(f"{spans.prefix}{place}: {problem}")
+            fragments = [fragment.split() for fragment in match["fragments"].split(";")]
+            quote = match["quote"] if len(fragments) == 1 else None
+            for ends in fragments:
+                spans.add(pair, map(int, ends), match["type"], place, quote=quote)
+    spans.why = _WHY
 
 
 def _unit_and_rater(file: Path, root: Path) -> tuple[str, str]:
-    """Return the document and the folder that is named by its rater."""
+    """Return the document, and the rater, who is the name of the folder."""
     rater, *below = file.relative_to(root).with_suffix("").parts
     return "/".join(below), rater
 
 
 def _attributes(file: Path, name: str, request: Request) -> list[tuple[str, str | None]]:
-    """Return (name, value) of the attributes of a document; the value of a plain one is None."""
-    found: list[tuple[str, str | None]] = []
+    """Return the attributes of a document as pairs of name and value; a flag has the value None."""
+    pairs: list[tuple[str, str | None]] = []
     spans: set[str] = set()
     for number, line in enumerate(_lines(file, name, request), start=1):
         if line[:1] in {"A", "M"}:
             kind, span, value = _attribute_parts(line, f"{name}, line {number}")
             spans.add(span)
-            found.append((kind, value))
+            pairs.append((kind, value))
     if len(spans) > 1:
         raise DataError(
-            f"{name} has attributes on {len(spans)} spans; the label set of a document is the "
+            f"{name} has attributes on {len(spans)} spans; the label set of a document must be the "
             "attributes of one span."
         )
-    return found
+    return pairs
 
 
-def _attribute_parts(line: str, where: str) -> tuple[str, str, str | None]:
+def _attribute_parts(line: str, place: str) -> tuple[str, str, str | None]:
     _, tab, text = line.partition("\t")
     parts = text.split(maxsplit=2)
     if not tab or len(parts) < 2:
-        raise FileError(f"{where}: {shorten(line)} is not an attribute such as 'A1<tab>joy T1'.")
+        raise FileError(f"{place}: {shorten(line)} is not an attribute such as 'A1<tab>joy T1'.")
     return parts[0], parts[1], parts[2].strip() if len(parts) == 3 else None
 
 
 def _lines(file: Path, name: str, request: Request) -> list[str]:
     try:
         with readable(Source(file)):
-            # an offset counts both signs of a line break of Windows
+            # offsets count both characters of a Windows line break
             text = file.read_bytes().decode(request.encoding)
         return text.removeprefix("\ufeff").split("\n")
     except UnicodeDecodeError as error:
         raise FileError(
-            f"{name} is not {request.encoding}: {error}; say {option('encoding')}."
+            f"{name} is not {request.encoding}: {error}; set {option('encoding')}."
         ) from error
 
 
 def _brat_question(
-    attributes: Mapping[Path, list[tuple[str, str | None]]], request: Request, name: str
+    attributes: Sequence[list[tuple[str, str | None]]], request: Request, name: str
 ) -> str | None:
     """Return the attribute whose values are the labels, or None if the names are the labels."""
-    pairs = {pair for found in attributes.values() for pair in found}
+    pairs = {pair for of_file in attributes for pair in of_file}
     valued = sorted({kind for kind, value in pairs if value is not None})
-    plain = sorted({kind for kind, value in pairs if value is None})
-    if request.question is None and valued and plain:
+    flags = sorted({kind for kind, value in pairs if value is None})
+    if request.question is None and valued and flags:
         raise DataError(
             f"{name} has attributes with a value ({', '.join(valued)}) and without "
-            f"({', '.join(plain)}); say {option('question')} to read the values of one."
+            f"({', '.join(flags)}); use {option('question')} to read the values of one."
         )
     if not valued and request.question is None:
         return None
     return pick_question(request.question, valued, name)
 
 
-def _labels(found: list[tuple[str, str | None]], question: str | None) -> LabelSet:
+def _labels(pairs: list[tuple[str, str | None]], question: str | None) -> LabelSet:
     if question is None:
-        return frozenset(kind for kind, _ in found)
-    return frozenset(value for kind, value in found if kind == question and value is not None)
+        return frozenset(kind for kind, _ in pairs)
+    return frozenset(value for kind, value in pairs if kind == question and value is not None)

@@ -13,14 +13,15 @@ from typing import Any, NoReturn
 import numpy as np
 
 from setagree.errors import DataError, FileError, OptionError, counted, listing, option, shorten
+from setagree.exports.blank_answers import Flags, settle
 from setagree.exports.format import Answers, Request
-from setagree.exports.sheets import (
+from setagree.exports.table_exports import (
     Sheet,
     drop,
     flag_sets,
+    from_columns,
     label_list,
     leave_out,
-    of_columns,
     pick_question,
     question_units,
     read_json,
@@ -29,25 +30,24 @@ from setagree.exports.sheets import (
     splitter,
     unit_names,
 )
-from setagree.exports.unclear import Flags, settle
 from setagree.wording.label_sets import LabelSet
 
 # ---- Appen, once CrowdFlower and Figure Eight: the full report ----------------------------------
 
 
 def _answers(sheet: Sheet, names: list[str]) -> list[str]:
-    """Return the columns that differ within a unit; the others are input. All if none differs."""
+    """Return the columns that differ within a unit, or all if none does; the others are input."""
     units = sheet.groups(["_unit_id"])
     return [n for n in names if sheet.cells(n).groupby(units).nunique().gt(1).any()] or names
 
 
 def read_appen(path: Path, request: Request) -> Answers:
-    """Read a full report; test questions and tainted judgments are no annotations."""
+    """Return the judgments of a full report, without test questions and tainted judgments."""
     sheet = Sheet.open(path, request)
-    own = [name for name in sheet.columns if not name.startswith("_")]
-    # A column of answers has one of test answers next to it; without, any may be the question.
-    asked = [name for name in own if f"{name}_gold" in own] if request.question is None else []
-    question = pick_question(request.question, asked or _answers(sheet, own), sheet.name)
+    names = [name for name in sheet.columns if not name.startswith("_")]
+    # A question has a column of test answers; without such columns any may be the question.
+    tested = [n for n in names if f"{n}_gold" in names] if request.question is None else []
+    question = pick_question(request.question, tested or _answers(sheet, names), sheet.name)
     labels = split_column(sheet, question, request.sep_or("\n"))
     tainted = sheet.among("_tainted", {"true"})
     gold = sheet.among("_golden", {"true"})
@@ -56,8 +56,8 @@ def read_appen(path: Path, request: Request) -> Answers:
     gold &= ~tainted
     labels = leave_out(labels, tainted, "tainted judgment", sheet.name)
     labels = leave_out(labels, gold, "test-question judgment", sheet.name)
-    open_ = sheet.blank(question) & ~tainted & ~gold
-    found = sheet.found(sheet.ids("_unit_id"), sheet.ids("_worker_id"), labels, open_)
+    blank = sheet.blank(question) & ~tainted & ~gold
+    found = sheet.found(sheet.ids("_unit_id"), sheet.ids("_worker_id"), labels, blank)
     return settle(found, request, why="A worker submitted it without a label.", default="empty")
 
 
@@ -65,7 +65,7 @@ def read_appen(path: Path, request: Request) -> Answers:
 
 
 def read_atlasti(path: Path, request: Request) -> Answers:
-    """Read a table of quotations."""
+    """Return the codes of quotations."""
     sheet = Sheet.open(path, request)
     found = sheet.found(
         segments(sheet, "Document", "Reference"),
@@ -83,7 +83,7 @@ _APPLIED = re.compile(r"Code: (.+) Applied")
 
 
 def read_dedoose(path: Path, request: Request) -> Answers:
-    """Read a table of excerpts, from the columns of the codes or else the combined one."""
+    """Return the codes of excerpts, from the columns of flags or the combined column."""
     sheet = Sheet.open(path, request)
     codes = {name: match[1] for name in sheet.columns if (match := _APPLIED.fullmatch(name))}
     if codes:
@@ -94,7 +94,7 @@ def read_dedoose(path: Path, request: Request) -> Answers:
         blank = sheet.blank(combined)
     units = segments(sheet, "Media Title", "Excerpt Range")
     found = sheet.found(units, sheet.ids("Excerpt Creator"), labels, blank)
-    why = "Dedoose does not export excerpts without codes, so that who gave none is not in it."
+    why = "Dedoose does not export excerpts without codes."
     return settle(found, request, why=why, writes_empty=False)
 
 
@@ -102,12 +102,12 @@ def read_dedoose(path: Path, request: Request) -> Answers:
 
 
 def read_nvivo(path: Path, _request: Request, what: str) -> NoReturn:
-    """Raise an error for what has no raters."""
+    """Raise an error for a table without raters."""
     raise DataError(
-        f"{path.name} is {what}: who gave which codes to which file cannot be told from it. "
-        "In NVivo, run a matrix coding query for each user alone (files in rows, codes in "
-        "columns, coded by one user), and stack the matrices as a table with columns unit and "
-        "rater and one column of 0 and 1 for each code."
+        f"{path.name} is {what}, which does not contain the codes of each user. In NVivo, run a "
+        "matrix coding query for each user (files in rows, codes in columns, coded by one user), "
+        "and stack the matrices as a table with columns unit and rater and one column of 0 and 1 "
+        "per code."
     )
 
 
@@ -121,10 +121,10 @@ _NEGATIVE = {"", *(f"-{k}" for k in range(1, 10))}
 
 
 def read_sosci(path: Path, request: Request) -> Answers:
-    """Read the multiple-choice questions of a survey, which are the units of its respondents.
+    """Return the answers to multiple-choice questions, which are units; respondents are raters.
 
-    The column of the question itself (``AN01``) has the number of its chosen options
-    (``AN01_01``, ...); a battery of scales has none.
+    A multiple-choice question has a column (``AN01``) with the number of chosen options
+    (``AN01_01``, ...); a battery of scales does not.
     """
     sheet = Sheet.open(path, request)
     is_text = ~sheet.cells("CASE").str.fullmatch(r"\d+").to_numpy(dtype=bool)
@@ -137,20 +137,19 @@ def read_sosci(path: Path, request: Request) -> Answers:
         if match and match[1] in sheet.frame and is_option:
             label = str(texts.get(column, "")).rpartition(": ")[2].strip() or match[2]
             labels_of.setdefault(match[1], {})[column] = label
-    named = {question: tuple(columns.values()) for question, columns in labels_of.items()}
+    questions = {question: tuple(columns.values()) for question, columns in labels_of.items()}
     without = "no multiple-choice question (columns 'AN01', 'AN01_01', 'AN01_02' with 1 and 2)"
-    units = question_units(sheet.name, request, named, without)
+    units = question_units(sheet.name, request, questions, without)
 
     def read(question: str) -> tuple[list[LabelSet | None], Flags]:
-        options = labels_of[question]
-        sets, unanswered = flag_sets(
-            sheet, options, true=_CHOSEN, false=_NOT_CHOSEN, no_answer=_NEGATIVE
+        sets, _ = flag_sets(
+            *(sheet, labels_of[question]), true=_CHOSEN, false=_NOT_CHOSEN, no_answer=_NEGATIVE
         )
-        nothing = np.array([labels is not None and not labels for labels in sets], dtype=bool)
-        return drop(sets, nothing), nothing & ~unanswered
+        is_empty = np.array([labels is not None and not labels for labels in sets], dtype=bool)
+        return drop(sets, is_empty), is_empty
 
-    why = "SoSci Survey writes 1 for each option of a question that was left without a choice, too."
-    return settle(of_columns(sheet, sheet.ids("CASE"), units, read), request, why=why)
+    why = "SoSci Survey writes 1 for each option of an unanswered question, too."
+    return settle(from_columns(sheet, sheet.ids("CASE"), units, read), request, why=why)
 
 
 # ---- Toloka: assignments ------------------------------------------------------------------------
@@ -161,11 +160,11 @@ _UNANSWERED = {"SKIPPED", "EXPIRED", "REJECTED", "ACTIVE"}
 
 
 def read_toloka(path: Path, request: Request) -> Answers:
-    """Read a file of assignments; control tasks, and what was not handed in, are left out."""
+    """Return submitted and accepted answers, without those to control tasks."""
     sheet = Sheet.open(path, request)
     outputs, inputs = sheet.after("OUTPUT:"), sheet.after("INPUT:")
-    asked = request.question and request.question.removeprefix("OUTPUT:")
-    question = pick_question(asked, list(outputs), sheet.name)
+    name = request.question and request.question.removeprefix("OUTPUT:")
+    question = pick_question(name, list(outputs), sheet.name)
     unanswered = _unanswered(sheet)
     labels = sheet.parse(outputs[question], _toloka_cells(request.label_sep))
     rejected = sheet.among("ASSIGNMENT:status", {"rejected"})
@@ -174,23 +173,26 @@ def read_toloka(path: Path, request: Request) -> Answers:
     golden = ~unanswered & (~sheet.blank(control) if control in sheet.frame else False)
     labels = leave_out(labels, golden, "control-task answer", sheet.name)
     keys = list(inputs.values()) or ["ASSIGNMENT:task_id"]
-    named = "ASSIGNMENT:task_id" if "ASSIGNMENT:task_id" in sheet.frame else keys[0]
-    units = unit_names(sheet, keys, inputs, named)
+    otherwise = "ASSIGNMENT:task_id" if "ASSIGNMENT:task_id" in sheet.frame else keys[0]
+    units = unit_names(sheet, keys, inputs, otherwise)
     blank = sheet.blank(outputs[question]) & ~unanswered & ~golden
     found = sheet.found(units, sheet.ids("ASSIGNMENT:worker_id"), labels, blank)
-    return settle(found, request, why="An empty list is written [], a blank cell may be either.")
+    return settle(
+        found, request, why="An empty list is written as []; a blank cell may be missing."
+    )
 
 
 def _unanswered(sheet: Sheet) -> Flags:
+    """Return which assignments were not submitted, or were rejected."""
     name = "ASSIGNMENT:status"
     if name not in sheet.frame:
         return np.zeros(len(sheet.frame), dtype=bool)
     states = sheet.cells(name)
     odd = np.flatnonzero(~states.isin([*_ANSWERED, *_UNANSWERED]).to_numpy(dtype=bool))
     if odd.size:
-        said = shorten(states.iloc[odd[0]])
-        known = ", ".join(sorted(_ANSWERED | _UNANSWERED))
-        raise sheet.error(int(odd[0]), name, f"{said} is not a status; these are {known}.")
+        status, permitted = shorten(states.iloc[odd[0]]), sorted(_ANSWERED | _UNANSWERED)
+        problem = f"{status} is not a status; use {', '.join(permitted)}."
+        raise sheet.error(int(odd[0]), name, problem)
     return states.isin([*_UNANSWERED]).to_numpy(dtype=bool)
 
 
@@ -199,11 +201,10 @@ def _toloka_cells(label_sep: str | None) -> Callable[[str], LabelSet]:
         if label_sep is not None and not cell.startswith("["):
             return splitter(label_sep)(cell)
         if not cell.startswith("["):
-            hint = (
-                f"say {option('label_sep', '...')}, the text between labels (a single label needs "
-                "none)."
+            raise FileError(
+                f"{shorten(cell)} is not a JSON list; set {option('label_sep', '...')}, the "
+                "separator of labels (any text if each cell is one label)."
             )
-            raise FileError(f"{shorten(cell)} is not a JSON list; {hint}")
         return label_list(read_json(cell), cell)
 
     return read
@@ -213,7 +214,7 @@ def _toloka_cells(label_sep: str | None) -> Callable[[str], LabelSet]:
 
 
 def read_zooniverse(path: Path, request: Request) -> Answers:
-    """Read a classification export."""
+    """Return the answers to a task of classifications."""
     sheet = Sheet.open(path, request)
     tasks = sheet.parse("annotations", _tasks)
     question = _zooniverse_task(tasks, request, sheet)
@@ -227,57 +228,58 @@ def read_zooniverse(path: Path, request: Request) -> Answers:
 def _check_workflows(sheet: Sheet, answered: Flags) -> None:
     """Raise an error for classifications of several workflows; each has tasks T0, T1, ..."""
     name = "workflow_id"
-    if name in sheet.frame and len(found := sheet.keep(answered).cells(name).unique()) > 1:
+    if name in sheet.frame and len(ids := sheet.keep(answered).cells(name).unique()) > 1:
         raise DataError(
-            f"{sheet.name} has classifications of {len(found)} workflows, {listing(found.tolist())}"
-            f" ({name!r}), which call different questions alike; export one workflow, or keep the "
-            "rows of one."
+            f"{sheet.name} has classifications of {len(ids)} workflows, {listing(ids.tolist())} "
+            f"({name!r}), whose tasks have equal names; export one workflow, or keep the rows of "
+            "one."
         )
 
 
 def _zooniverse_task(
     tasks: Sequence[Mapping[str, tuple[str | None, Any]] | None], request: Request, sheet: Sheet
 ) -> str:
-    """Return the task that is asked for by its name or its title."""
-    known = dict.fromkeys(name for row in tasks if row for name in row)
-    titles = [(title, name) for row in tasks if row for name, (title, _) in row.items()]
-    named = dict.fromkeys(name for title, name in titles if title == request.question)
-    if len(named) > 1 and request.question not in known:
+    """Return the name of the requested task, which may be requested by its title."""
+    question = request.question
+    title_of = [(name, title) for row in tasks if row for name, (title, _) in row.items()]
+    names = dict.fromkeys(name for name, _ in title_of)
+    titled = dict.fromkeys(name for name, title in title_of if title == question)
+    if len(titled) > 1 and question not in names:
         raise OptionError(
-            f"{sheet.name}: {counted(len(named), 'task')} are called {request.question!r}; say "
-            f"{option('question', next(iter(named)))} or another of {listing([*named])}."
+            f"{sheet.name}: {counted(len(titled), 'task')} have the title {question!r}; use "
+            f"{option('question', next(iter(titled)))} or another of {listing([*titled])}."
         )
-    asked = request.question if request.question in known else next(iter(named), request.question)
-    return pick_question(asked, list(known), sheet.name)
+    name = question if question in names else next(iter(titled), question)
+    return pick_question(name, list(names), sheet.name)
 
 
 def _tasks(cell: str) -> dict[str, tuple[str | None, Any]]:
     """Return (title, value) of each task in a classification."""
-    found = read_json(cell)
-    if not isinstance(found, list):
+    items = read_json(cell)
+    if not isinstance(items, list):
         raise FileError(f"{shorten(cell)} is not a list of tasks.")
     try:
-        tasks = {task["task"]: (task.get("task_label"), task["value"]) for task in found}
+        tasks = {task["task"]: (task.get("task_label"), task["value"]) for task in items}
     except (TypeError, KeyError, AttributeError):
         raise FileError(f"{shorten(cell)} has a task without 'task' or 'value'.") from None
-    if len(tasks) < len(found):
-        raise FileError(f"{shorten(cell)} answers a task twice; which answer counts, none tells.")
+    if len(tasks) < len(items):
+        raise FileError(f"{shorten(cell)} has two answers to a task; keep one of them.")
     return tasks
 
 
 def _task_value(tasks: Mapping[str, tuple[str | None, Any]], question: str) -> LabelSet | None:
-    """Return the labels of a task, or None if it was not asked, or left unanswered."""
+    """Return the labels of a task, or None if it is absent or unanswered."""
     _, value = tasks.get(question, (None, None))
     if value is None:
         return None
     if isinstance(value, str):
         return frozenset({value})
-    marks = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-    if any("tool" in each for each in marks):
+    marks = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    if any("tool" in mark for mark in marks):
         raise FileError(
-            f"task {question!r} is a drawing task: its marks have positions, and label sets have "
-            f"none; name a question or survey task with {option('question')}."
+            f"task {question!r} is a drawing task, whose marks have positions; label sets do not. "
+            f"Name a question or survey task with {option('question')}."
         )
-    if marks and all("choice" in each for each in marks):  # of a survey task
-        value = [each["choice"] for each in marks]
+    if marks and all("choice" in mark for mark in marks):  # of a survey task
+        value = [mark["choice"] for mark in marks]
     return label_list(value, str(value))

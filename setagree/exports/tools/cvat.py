@@ -1,4 +1,4 @@
-"""CVAT: a folder with the XML of each job, one job a rater."""
+"""CVAT: a folder with the XML of each job, one job per rater."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from setagree.errors import DataError, FileError, SetagreeWarning, counted, warn
+from setagree.exports.blank_answers import Found, settle
 from setagree.exports.format import Answers, Request
-from setagree.exports.markup import parse_xml
-from setagree.exports.unclear import Found, settle
+from setagree.exports.json_nodes import shown
+from setagree.exports.reader_helpers import parse_xml
 from setagree.files.streams import Source, readable
 from setagree.wording.label_sets import LabelSet
 
 
 def read(path: Path, request: Request) -> Answers:
-    """Read one or more jobs in the format "CVAT for images", whose tags are labels."""
+    """Return the tags of one or more jobs in the format "CVAT for images"."""
     files = sorted(path.rglob("annotations.xml")) if path.is_dir() else [path]
     if not files:
-        raise FileError(f"{str(path)!r} has no annotations.xml in it.")
+        raise FileError(f"{shown(path)} has no file annotations.xml.")
     root = path if path.is_dir() else path.parent
     rows = (row for file in files for row in _job(file, file.relative_to(root).as_posix()))
-    why = "CVAT exports an image without tags and one that nobody looked at alike."
-    return settle(Found.of_rows(path.name, rows), request, why=why)
+    why = "CVAT does not distinguish images without tags from unannotated ones."
+    return settle(Found.from_rows(path.name, rows), request, why=why)
 
 
 def _job(file: Path, name: str) -> Iterator[tuple[str, str, LabelSet, str]]:
@@ -31,9 +32,8 @@ def _job(file: Path, name: str) -> Iterator[tuple[str, str, LabelSet, str]]:
         root = parse_xml(stream, name)
     if root.find("track") is not None:
         raise DataError(
-            f"{name} holds tracks through the frames of a video; agreement over frames needs "
-            "matched objects, which setagree does not do. Label sets are tags on images: export "
-            'the job as "CVAT for images".'
+            f"{name} has tracks through the frames of a video, which setagree does not match. Label"
+            ' sets are tags on images: export the job as "CVAT for images".'
         )
     rater = _assignee(root, name)
     images = root.findall("image")
@@ -41,25 +41,24 @@ def _job(file: Path, name: str) -> Iterator[tuple[str, str, LabelSet, str]]:
         warn(f"{name}: {counted(n, 'tag')} set by a model, not by {rater!r}.", SetagreeWarning)
     if not root.findall("image/tag") and root.findall("image/*"):
         raise DataError(f"{name} has shapes and no tags; label sets are tags on whole images.")
-    for place, image in enumerate(images):
-        where = f"{name}, image[{place}]"
-        unit = _attribute(image, "name", where)
-        labels = frozenset(_attribute(tag, "label", where) for tag in image.findall("tag"))
-        yield unit, rater, labels, where
+    for k, image in enumerate(images):
+        place = f"{name}, image[{k}]"
+        labels = frozenset(_attribute(tag, "label", place) for tag in image.findall("tag"))
+        yield _attribute(image, "name", place), rater, labels, place
 
 
-def _attribute(element: ET.Element, attribute: str, where: str) -> str:
-    found = element.get(attribute)
-    if not found:
-        raise FileError(f"{where}: <{element.tag}> has no {attribute!r}.")
-    return found
+def _attribute(element: ET.Element, attribute: str, place: str) -> str:
+    value = element.get(attribute)
+    if not value:
+        raise FileError(f"{place}: <{element.tag}> has no {attribute!r}.")
+    return value
 
 
 def _assignee(root: ET.Element, name: str) -> str:
-    found = root.find("meta/job/assignee/username")
-    if found is None or not (found.text or "").strip():
+    rater = root.findtext("meta/job/assignee/username", "").strip()
+    if not rater:
         raise DataError(
-            f"{name} does not say who annotated: it has no <job> with an <assignee>. Assign each "
+            f"{name} does not identify the rater: it has no <job> with an <assignee>. Assign each "
             "job to its rater and export the jobs one by one, not the task or the project."
         )
-    return str(found.text).strip()
+    return rater

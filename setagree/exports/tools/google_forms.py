@@ -1,16 +1,17 @@
-"""Google Forms: responses to a checkbox grid, or to one unit at a time."""
+"""Google Forms: responses to a checkbox grid, or to a form about one unit."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from setagree.errors import DataError, listing
+from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.sheets import (
+from setagree.exports.table_exports import (
     Sheet,
-    of_columns,
+    from_columns,
     pick_question,
     plain,
     split_column,
@@ -18,10 +19,9 @@ from setagree.exports.sheets import (
     usual_column,
     warn_columns,
 )
-from setagree.exports.unclear import Found, settle
 
 _GRID = re.compile(r"(.*\S)\s*\[(.+)\]", re.DOTALL)
-# As in "2026/03/01 10:01:00 am GMT+1": the download names the time zone, a sheet does not.
+# As in "2026/03/01 10:01:00 am GMT+1": a download has the time zone, a linked sheet does not.
 _DOWNLOADED = re.compile(
     r'^"?\d{4}/\d\d?/\d\d? \d\d?:\d\d:\d\d\b[^,;"\n]{0,12}?\b[A-Z]{3,5}\b', re.MULTILINE
 )
@@ -30,55 +30,46 @@ _EMAIL = ("email", "username")
 
 
 def is_download(peek: Peek) -> bool:
-    """Return whether responses were downloaded: by their time zone, else by their semicolons."""
+    """Return whether responses were downloaded, by their time zone or their semicolons."""
     return _DOWNLOADED.search(peek.head) is not None or _has_semicolons(peek)
 
 
 def is_sheet(peek: Peek) -> bool:
-    """Return whether responses come from the linked sheet, which is where else they come from."""
+    """Return whether responses are from the linked sheet, because they were not downloaded."""
     return not is_download(peek)
 
 
 def _has_semicolons(peek: Peek) -> bool:
-    """Return whether more cells have the semicolon of the download than the comma of the sheet."""
+    """Return whether more cells have the semicolons of a download than the commas of a sheet."""
     cells = [cell for row in peek.rows for cell in row[1:]]
     semicolons = sum(_SEMICOLON.search(cell) is not None for cell in cells)
     return semicolons > sum(", " in cell for cell in cells)
 
 
 def read(path: Path, request: Request, usual_sep: str) -> Answers:
-    """Read the responses to a checkbox grid (one row per rater), or to one unit at a time."""
+    """Return the responses to a checkbox grid (one row per rater), or to a form about one unit."""
     sheet = Sheet.open(path, request)
     label_sep = request.sep_or(usual_sep)
     rater = _form_rater(sheet)
     grid = {name: match for name in sheet.columns if (match := _GRID.fullmatch(name))}
     if grid:
-        known = list(dict.fromkeys(match[1] for match in grid.values()))
-        question = pick_question(request.question, known, sheet.name)
-        rows = {name: match[2] for name, match in grid.items() if match[1] == question}
-        found = _form_of_grid(sheet, rater, rows, label_sep)
+        questions = list(dict.fromkeys(match[1] for match in grid.values()))
+        question = pick_question(request.question, questions, sheet.name)
+        units = {name: match[2] for name, match in grid.items() if match[1] == question}
+        split = splitter(label_sep)
+        warn_columns(sheet, units, label_sep)
+        found = from_columns(
+            sheet, sheet.ids(rater), units, lambda c: (sheet.parse(c, split), sheet.blank(c))
+        )
     else:
-        found = _form_of_units(sheet, request, rater, label_sep)
-    why = "Google Forms leaves a question without a tick and one that was passed over alike blank."
+        names = [name for name in sheet.columns[1:] if name != rater]
+        unit = _form_unit(sheet, rater, names)
+        questions = [name for name in names if name != unit]
+        question = pick_question(request.question, questions, sheet.name)
+        labels = split_column(sheet, question, label_sep)
+        found = sheet.found(sheet.ids(unit), sheet.ids(rater), labels, sheet.blank(question))
+    why = "Google Forms does not distinguish a question without a tick from a skipped one."
     return settle(found, request, why=why)
-
-
-def _form_of_grid(sheet: Sheet, rater: str, rows: Mapping[str, str], label_sep: str) -> Found:
-    """Return the responses to a grid, whose rows are units."""
-    split = splitter(label_sep)
-    warn_columns(sheet, rows, label_sep)
-    raters = sheet.ids(rater)
-    return of_columns(sheet, raters, rows, lambda c: (sheet.parse(c, split), sheet.blank(c)))
-
-
-def _form_of_units(sheet: Sheet, request: Request, rater: str, label_sep: str) -> Found:
-    """Return the responses of a form that was filled in once for each unit."""
-    rest = [name for name in sheet.columns[1:] if name != rater]
-    unit = _form_unit(sheet, rater, rest)
-    questions = [name for name in rest if name != unit]
-    question = pick_question(request.question, questions, sheet.name)
-    answers = split_column(sheet, question, label_sep)
-    return sheet.found(sheet.ids(unit), sheet.ids(rater), answers, sheet.blank(question))
 
 
 def _form_unit(sheet: Sheet, rater: str, names: Sequence[str]) -> str:
@@ -87,10 +78,10 @@ def _form_unit(sheet: Sheet, rater: str, names: Sequence[str]) -> str:
     except DataError:
         raise DataError(
             f"{sheet.name} has no checkbox grid ('Question [row]') and no column with a usual name "
-            f"for the unit; the columns are {listing(names, limit=3)}. Read it as a table: by "
-            f"from_long where each row is one answer (on the command line --tool table --unit "
-            f"COLUMN --rater {rater!r} --labels COLUMN); by from_wide(table.set_index({rater!r}).T)"
-            " where each row is a person and each column a unit (--tool table --raters-in-rows)."
+            f"for the unit; the columns are {listing(names, limit=3)}. Read it as a table: with "
+            f"from_long if each row is one answer (on the command line --tool table --unit COLUMN "
+            f"--rater {rater!r} --labels COLUMN); with from_wide(table.set_index({rater!r}).T) if "
+            "each row is a rater and each column a unit (--tool table --raters-in-rows)."
         ) from None
 
 
@@ -101,5 +92,5 @@ def _form_rater(sheet: Sheet) -> str:
     try:
         return usual_column("rater", sheet.columns, sheet.name)
     except DataError as error:
-        hint = "Let the form collect email addresses, or ask for a name."
+        hint = "Let the form collect email addresses, or add a question for the name."
         raise DataError(f"{error} {hint}") from None

@@ -1,4 +1,4 @@
-"""Rows as Hugging Face writes them: label lists, ClassLabel integers, nested annotators, flags."""
+"""Rows of Hugging Face data sets: label lists, ClassLabel integers, nested annotators, flags."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ from pathlib import Path
 from typing import Any
 
 from setagree.errors import DataError, FileError, listing
+from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import check_useless, choose_question
-from setagree.exports.nodes import Node, class_files, read_object, read_records, shown
-from setagree.exports.sheets import Sheet, drop, flag_sets, ticked
-from setagree.exports.unclear import settle
+from setagree.exports.json_nodes import (
+    Node,
+    class_files,
+    parallel,
+    read_object,
+    read_records,
+    shown,
+)
+from setagree.exports.reader_helpers import check_useless, choose_question
+from setagree.exports.table_exports import FALSE, TRUE, Sheet, drop, flag_sets
 from setagree.files.binary import dataset_rows, is_dataset
 from setagree.files.streams import Source
 from setagree.study.assembly import warn_nulls_left
 from setagree.study.columns import Columns, guess_columns
 from setagree.wording.label_sets import Label
 
-_MOST_SHAPES = 100
-"""Objects with different keys in a record that are looked at; a record has few."""
+_MAX_SHAPES = 100
+"""Largest number of objects with different keys in a record that are tested."""
 
 
 def read_sequence(path: Path, request: Request) -> Answers:
@@ -30,29 +37,34 @@ def read_sequence(path: Path, request: Request) -> Answers:
     if columns is None:
         raise DataError(
             f"{rows[0]}: no keys with usual names for unit, rater and a list of labels among "
-            f"{listing(list(rows[0].members()))}; call them unit, rater and labels."
+            f"{listing(list(rows[0].members()))}; rename them to unit, rater and labels."
         )
     answer = _answer_key(request, columns, rows, path)
     names = class_names(path, answer, request.encoding)
-    _check_flags([given for row in rows if (given := row.get(answer)) is not None])
+    _check_flags([cell for row in rows if (cell := row.get(answer)) is not None])
     answers = Answers()
-    known: dict[str, frozenset[Label]] = {}
+    parsed: dict[str, frozenset[Label]] = {}  # most lists occur several times
     for row in rows:
         unit, rater = row.at(columns.unit).name(), row.at(columns.rater).name()
-        answers.add(unit, rater, _labels_of(row, answer, names, known), row.place)
-    return _doubted(answers, request)
+        labels = None
+        if (cell := row.get(answer)) is not None:
+            if (key := repr(cell.value)) not in parsed:
+                parsed[key] = _named(cell, names)
+            labels = parsed[key]
+        answers.add(unit, rater, labels, row.place)
+    return _with_warning(answers, request)
 
 
 def _rows(path: Path, request: Request) -> list[Node]:
-    """Return the rows of a file, or of the folder of a dataset, whose classes have their names."""
+    """Return the rows of a file, or of the folder of a dataset, which names its classes."""
     if not is_dataset(path):
         return read_records(path, request.encoding, name="rows")
     rows = dataset_rows(Source(path)).to_pylist()
     return [Node(row, shown(path), f"rows[{place}]") for place, row in enumerate(rows)]
 
 
-def _doubted(answers: Answers, request: Request) -> Answers:
-    """Warn that nulls in the place of lists are missing although `blank` is not "missing"."""
+def _with_warning(answers: Answers, request: Request) -> Answers:
+    """Return the answers; warn if nulls in place of lists are missing despite another `blank`."""
     if request.blank is not None:
         warn_nulls_left(answers.labels.count(None), request.blank, has_sets=True)
     return answers
@@ -60,32 +72,19 @@ def _doubted(answers: Answers, request: Request) -> Answers:
 
 def _check_flags(answers: Sequence[Node]) -> None:
     """Raise an error for lists of 0 and 1 of one length, which are flags, not labels."""
-    lists = [each.value for each in answers if isinstance(each.value, list) and each.value]
-    widths = {len(each) for each in lists}
-    if len(widths) != 1 or widths == {1}:
+    lists = [node.value for node in answers if isinstance(node.value, list) and node.value]
+    lengths = {*map(len, lists)}
+    if len(lengths) != 1 or lengths == {1}:
         return
-    if all(type(item) is int and item in {0, 1} for each in lists for item in each):
+    if all(type(item) is int and item in {0, 1} for items in lists for item in items):
         raise answers[0].fail(
-            f"like every list of labels, this is one of {max(widths)} zeros and ones; write the "
-            "names of the labels that are 1."
+            f"each list of labels has {max(lengths)} zeros and ones; write the names of the labels "
+            "that are 1."
         )
 
 
-def _labels_of(
-    row: Node, answer: str, names: list[str], known: dict[str, frozenset[Label]]
-) -> frozenset[Label] | None:
-    """Return the labels of a row; of the lists of a file, most were read before."""
-    given = row.get(answer)
-    if given is None:
-        return None
-    key = repr(given.value)
-    if key not in known:
-        known[key] = _named(given, names)
-    return known[key]
-
-
 def _answer_key(request: Request, columns: Columns, rows: list[Node], path: Path) -> str:
-    """Return the key of the answers: the question that is asked for, or the usual name."""
+    """Return the key of the answers: the requested question, or the key with a usual name."""
     if request.question is None:
         return str(columns.labels)
     keys = dict.fromkeys(key for row in rows for key in row.members())
@@ -93,7 +92,7 @@ def _answer_key(request: Request, columns: Columns, rows: list[Node], path: Path
 
 
 def _columns(record: dict[str, Any]) -> Columns | None:
-    """Return the keys of unit, rater and labels where they have usual names and a fitting look."""
+    """Return the keys of unit, rater and labels, or None without usual names of fitting types."""
     lists = [key for key, value in record.items() if isinstance(value, list)]
     plain = [key for key, value in record.items() if isinstance(value, str | int)]
     try:
@@ -104,7 +103,7 @@ def _columns(record: dict[str, Any]) -> Columns | None:
 
 
 def is_sequence(peek: Peek) -> bool:
-    """Return whether a record names a unit and a rater, and holds a list of labels."""
+    """Return whether a record has a unit, a rater and a list of labels."""
     record = peek.record if isinstance(peek.record, dict) else {}
     columns = None if _group(record) else _columns(record)
     answer = record.get(str(columns.labels)) if columns is not None else None
@@ -115,58 +114,55 @@ def is_sequence(peek: Peek) -> bool:
 
 
 def read_nested(path: Path, request: Request) -> Answers:
-    """Return units that each hold the answers of all their raters, as parallel lists or objects."""
+    """Return units with the answers of all their raters, as parallel lists or objects."""
     check_useless(request, path, "question", "roster")
     rows = _rows(path, request)
-    found = _group(rows[0].members())
-    if found is None:
+    keys = _group(rows[0].members())
+    if keys is None:
         raise DataError(
-            f"{rows[0]}: no key that holds raters and their lists of labels among "
+            f"{rows[0]}: no key with raters and their lists of labels among "
             f"{listing(list(rows[0].members()))}."
         )
-    group, rater, labels = found
+    group, rater, labels = keys
     unit = _unit_key(rows[0], group)
     names = class_names(path, labels, request.encoding)
     answers = Answers()
     pairs = [(row, *pair) for row in rows for pair in _pairs(row.at(group), rater, labels)]
-    _check_flags([given for _, _, given in pairs])
-    for row, who, given in pairs:
-        label_set = None if given.value is None else _named(given, names)
-        answers.add(row.at(unit).name(), who.name(), label_set, given.place)
-    return _doubted(answers, request)
+    _check_flags([cell for _, _, cell in pairs])
+    for row, name, cell in pairs:
+        label_set = None if cell.value is None else _named(cell, names)
+        answers.add(row.at(unit).name(), name.name(), label_set, cell.place)
+    return _with_warning(answers, request)
 
 
 def _pairs(group: Node, rater: str, labels: str) -> Iterator[tuple[Node, Node]]:
-    """Yield who annotated and what, from two parallel lists or a list of objects."""
+    """Yield the rater and the answer of each rating, from parallel lists or a list of objects."""
     if isinstance(group.value, list):
-        yield from ((each.at(rater), each.at(labels)) for each in group.items())
-        return
-    who, given = list(group.at(rater).items()), list(group.at(labels).items())
-    if len(who) != len(given):
-        raise group.fail(f"{len(who)} under {rater!r} and {len(given)} under {labels!r}.")
-    yield from zip(who, given, strict=True)
+        yield from ((item.at(rater), item.at(labels)) for item in group.items())
+    else:
+        yield from parallel(group.at(rater), group.at(labels))
 
 
 def _group(record: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Return the key that holds the raters, and within it those of the raters and the labels."""
-    guessed: dict[tuple[str, ...], Columns | None] = {}  # one guess for all objects that are alike
+    """Return the key of the group of ratings, and the keys of raters and labels within it."""
+    guessed: dict[tuple[str, ...], Columns | None] = {}  # one guess for objects with equal keys
     for key, value in record.items():
         many = isinstance(value, list) and value and isinstance(value[0], dict)
         inside = value[0] if many else value
         if not isinstance(inside, dict):
             continue
-        lists = [name for name, one in inside.items() if isinstance(one, list)]
-        if tuple(inside) not in guessed and lists and len(guessed) < _MOST_SHAPES:
+        lists = [name for name, item in inside.items() if isinstance(item, list)]
+        if tuple(inside) not in guessed and lists and len(guessed) < _MAX_SHAPES:
             try:
                 guessed[*inside,] = guess_columns([*inside, ""], unit="")
             except DataError:
                 guessed[*inside,] = None
-        if not lists or (found := guessed.get(tuple(inside))) is None:
+        if not lists or (columns := guessed.get(tuple(inside))) is None:
             continue
-        fits = found.labels in lists and (many or found.rater in lists)
-        answers = [] if many else inside[str(found.labels)]
-        if fits and all(each is None or isinstance(each, list) for each in answers):
-            return key, found.rater, str(found.labels)
+        fits = columns.labels in lists and (many or columns.rater in lists)
+        answers = [] if many else inside[str(columns.labels)]
+        if fits and all(answer is None or isinstance(answer, list) for answer in answers):
+            return key, columns.rater, str(columns.labels)
     return None
 
 
@@ -176,12 +172,13 @@ def _unit_key(row: Node, group: str) -> str:
         return guess_columns([*plain, "", group], rater="", labels=group).unit
     except DataError:
         raise DataError(
-            f"{row}: no key with a usual name for the unit among {listing(plain)}; call it unit."
+            f"{row}: no key with a usual name for the unit among {listing(plain)}; rename it to "
+            "unit."
         ) from None
 
 
 def is_nested(peek: Peek) -> bool:
-    """Return whether a record holds raters and their lists of labels."""
+    """Return whether a record has raters and their lists of labels."""
     return isinstance(peek.record, dict) and _group(peek.record) is not None
 
 
@@ -189,17 +186,16 @@ def is_nested(peek: Peek) -> bool:
 
 
 def class_names(path: Path, column: str, encoding: str) -> list[str]:
-    """Return the names that integers of a column stand for; none where no file beside tells.
+    """Return the names of the integers in a column, or [] if there are none.
 
-    They are looked for in ``<name>.features.json`` and ``dataset_info.json`` beside the file.
+    They are read from ``<name>.features.json`` or ``dataset_info.json`` next to the file.
     """
-    for beside in class_files(path):
-        tree = read_object(beside, encoding)
-        names = _find_names(tree.value, column, inside=False)
+    for file in class_files(path):
+        names = _find_names(read_object(file, encoding).value, column, inside=False)
         if names is None:
             continue
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise FileError(f"{shown(beside)}: the names of a ClassLabel must be a list of text.")
+            raise FileError(f"{shown(file)}: the names of a ClassLabel must be a list of text.")
         return names
     return []
 
@@ -211,17 +207,17 @@ def _find_names(tree: object, column: str, *, inside: bool) -> object | None:
     if inside and tree.get("_type") == "ClassLabel":
         return tree.get("names")
     for key, value in tree.items():
-        found = _find_names(value, column, inside=inside or key == column)
-        if found is not None:
-            return found
+        names = _find_names(value, column, inside=inside or key == column)
+        if names is not None:
+            return names
     return None
 
 
 def _named(labels: Node, names: list[str]) -> frozenset[Label]:
-    """Return the labels, integers by their names where there are any."""
+    """Return the labels, with integers replaced by their names if there are names."""
     if not names:
         return labels.label_set()
-    return frozenset([_name(each, names) for each in labels.items()])
+    return frozenset([_name(item, names) for item in labels.items()])
 
 
 def _name(label: Node, names: list[str]) -> Label:
@@ -229,7 +225,7 @@ def _name(label: Node, names: list[str]) -> Label:
     if isinstance(code, str):
         return code
     if not 0 <= code < len(names):
-        raise label.fail(f"{code} is not the number of a class; there are 0 to {len(names) - 1}.")
+        raise label.fail(f"{code} is not the number of a class, which are 0 to {len(names) - 1}.")
     return names[code]
 
 
@@ -241,22 +237,18 @@ _UNCLEAR = "example_very_unclear"
 def read_onehot(path: Path, request: Request) -> Answers:
     """Read one column per label; skip examples that are marked as very unclear."""
     sheet = Sheet.open(path, request)
-    unclear = ticked(sheet, _UNCLEAR)
+    sheet.cells(_UNCLEAR)  # raises an error without that column
+    problem = f"is neither {max(TRUE)!r} nor {max(FALSE)!r}."
+    unclear = sheet.one_of(_UNCLEAR, TRUE, {*FALSE, ""}, problem)
     place = sheet.columns.index(_UNCLEAR)
-    _check_stray_flags(sheet, sheet.columns[:place])
-    labels, blank = flag_sets(sheet, {n: n for n in sheet.columns[place + 1 :]})
-    found = sheet.found(
-        sheet.ids("id"), sheet.ids("rater_id"), drop(labels, unclear), blank & ~unclear
-    )
-    return settle(found, request, why="All its labels are blank.")
-
-
-def _check_stray_flags(sheet: Sheet, names: Sequence[str]) -> None:
-    """Raise an error for labels to the left of the labels, where nobody would look for them."""
-    for name in names:
-        flags = sheet.among(name, {"0", "1"})
-        if name not in {"id", "rater_id", "column 1"} and flags.all():
+    for name in sheet.columns[:place]:
+        is_flag = sheet.among(name, {"0", "1"}).all()
+        if is_flag and name not in {"id", "rater_id", "column 1"}:
             raise DataError(
-                f"{sheet.name}: column {name!r} holds 0 and 1 and stands to the left of "
-                f"{_UNCLEAR!r}; labels stand to its right. Move or drop that column."
+                f"{sheet.name}: column {name!r} has 0 and 1 and is to the left of {_UNCLEAR!r}; "
+                "labels must be to its right. Move or remove that column."
             )
+    labels, blank = flag_sets(sheet, {n: n for n in sheet.columns[place + 1 :]})
+    raters = sheet.ids("rater_id")
+    found = sheet.found(sheet.ids("id"), raters, drop(labels, unclear), blank & ~unclear)
+    return settle(found, request, why="All its labels are blank.")

@@ -1,8 +1,8 @@
 """Logs of judges of language models: Inspect, promptfoo, DeepEval, Langfuse and MLflow.
 
-A sample is a unit; scorers, metrics and people are raters. What a log states of a rater marks it as
-a model. An answer is one label: the value of the score; true and false are pass and fail, or what
-the texts beside them are.
+A sample is a unit; scorers, metrics and people are raters, which are marked as models if the log
+states it. An answer is one label, the value of the score; true and false are pass and fail, or the
+pair of texts among the other values, such as yes and no.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from typing import BinaryIO, TypeAlias
 
 from setagree.errors import listing, missing_package
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import check_useless, choose_question
-from setagree.exports.nodes import Node, read_object, read_records, shown
-from setagree.exports.sheets import FALSE, TRUE
+from setagree.exports.json_nodes import Node, read_object, read_records, shown
+from setagree.exports.reader_helpers import check_useless, choose_question
+from setagree.exports.table_exports import FALSE, TRUE
 from setagree.wording.label_sets import Label
 
 Score: TypeAlias = tuple[str, str, str, Node, bool]
 """Question (blank if there is one), unit, rater, the value, and whether the rater is a model."""
 
 _ZSTD = 93
-"""The method of compression in an archive."""
+"""Compression method of the members of an archive."""
 
 _WORDS = [
     (style(no), style(yes))
     for no, yes in (("fail", "pass"), ("no", "yes"), ("false", "true"))
     for style in (str.lower, str.capitalize, str.upper)
 ]
-"""Texts that stand for false and true."""
+"""Texts for false and true."""
 
 
 def read(path: Path, request: Request, tool: str) -> Answers:
-    """Return the scores in a log of a tool: each of a unit by a scorer, a metric or a person."""
+    """Return the scores of units in the log of a tool, by scorer, metric or person."""
     if tool in {"inspect", "promptfoo", "deepeval"}:
         check_useless(request, path, "question", "roster")
     scores = list(_SCORES[tool](path, request))
-    # What a tool writes for false and true.
-    own = ("False", "True") if tool == "langfuse" else ("fail", "pass")
+    # the labels of false and true
+    usual = ("False", "True") if tool == "langfuse" else ("fail", "pass")
     question = choose_question(request.question, (score[0] for score in scores), shown(path))
-    chosen = [score for score in scores if score[0] == question]
-    words = _words([value for _, _, _, value, _ in chosen], own)
+    selected = [score for score in scores if score[0] == question]
+    words = _words([value for _, _, _, value, _ in selected], usual)
     answers = Answers()
-    for _, unit, rater, value, is_model in chosen:
+    for _, unit, rater, value, is_model in selected:
         answers.add(unit, rater, _labels(value, words), value.place)
         answers.models.update([rater] * is_model)
     return answers
@@ -57,7 +57,7 @@ def read(path: Path, request: Request, tool: str) -> Answers:
 
 
 def _packed_samples(path: Path) -> Iterator[Node]:
-    """Yield the samples of a binary log, an archive with a file of JSON for each."""
+    """Yield the samples of a binary log, which is an archive with one JSON file per sample."""
     with path.open("rb") as file, zipfile.ZipFile(file) as archive:
         for member in archive.infolist():
             if member.filename.startswith("samples/"):
@@ -68,7 +68,7 @@ def _packed_samples(path: Path) -> Iterator[Node]:
 def _content(
     file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path
 ) -> bytes:
-    """Return a file in an archive, also if compressed with zstd, which `zipfile` does not read."""
+    """Return a member of an archive; `zipfile` does not support those compressed with zstd."""
     if member.compress_type != _ZSTD:
         return archive.read(member)
     try:
@@ -93,8 +93,7 @@ def _of_inspect(path: Path, request: Request) -> Iterator[Score]:
         epoch = sample.get("epoch")
         unit = str(sample.at("id").name())
         unit += "" if epoch is None or epoch.value == 1 else f" (epoch {epoch.value})"
-        scores = sample.get("scores")
-        for score in () if scores is None else scores.values():
+        for score in sample.values_of("scores"):
             yield "", unit, str(score.key), score.at("value"), not _is_human(str(score.key))
 
 
@@ -110,8 +109,8 @@ def _of_promptfoo(path: Path, request: Request) -> Iterator[Score]:
             assertion = part.get("assertion")
             kind = None if assertion is None else assertion.get("type")
             metric = None if assertion is None else assertion.get("metric")
-            named = metric if metric is not None else kind
-            rater = "human" if named is None else str(named.name())
+            name = metric if metric is not None else kind
+            rater = "human" if name is None else str(name.name())
             is_human = kind is None or _is_human(str(kind.value))
             yield "", unit, rater, part.at("pass"), not is_human
 
@@ -128,7 +127,7 @@ def _of_deepeval(path: Path, request: Request) -> Iterator[Score]:
 
 
 def _of_langfuse(path: Path, request: Request) -> Iterator[Score]:
-    """Yield exported scores: of annotators, evaluators and the API."""
+    """Yield the exported scores of annotators, evaluators and the API."""
     for score in read_records(path, request.encoding, name="scores"):
         parts = [score.get("traceId"), score.get("observationId")]
         unit = " / ".join(str(part.name()) for part in parts if part is not None)
@@ -147,14 +146,14 @@ def _of_mlflow(path: Path, request: Request) -> Iterator[Score]:
     for record in read_records(path, request.encoding, name="traces"):
         trace = record.get("info") or record
         unit = str(trace.at("trace_id").name())
-        for one in trace.each("assessments"):
-            if (feedback := one.get("feedback")) is None:
-                continue  # an expectation is no answer of a rater
-            source = one.at("source")
+        for assessment in trace.each("assessments"):
+            if (feedback := assessment.get("feedback")) is None:
+                continue  # an expectation is not an answer of a rater
+            source = assessment.at("source")
             name, kind = (source.get(key) for key in ("source_id", "source_type"))
             rater = str((name or kind or source).name())
             is_model = kind is not None and kind.value in {"LLM_JUDGE", "AI_JUDGE", "CODE"}
-            question = (one.get("assessment_name") or one.at("name")).name()
+            question = (assessment.get("assessment_name") or assessment.at("name")).name()
             yield str(question), unit, rater, feedback.at("value"), is_model
 
 
@@ -184,22 +183,22 @@ def _is_human(name: str) -> bool:
     return "human" in name.casefold()
 
 
-def _words(values: list[Node], own: tuple[str, str]) -> tuple[str, str]:
-    """Return the labels of false and true: the texts beside them, or the tool's own."""
+def _words(values: list[Node], usual: tuple[str, str]) -> tuple[str, str]:
+    """Return the labels of false and true: a pair of texts among the values, or the usual one."""
     flags = [value for value in values if isinstance(value.value, bool)]
     others = [value for value in values if not isinstance(value.value, bool)]
-    texts = frozenset().union(*(_labels(value, own) or () for value in others))
-    fitting = [words for words in (own, *_WORDS) if texts <= {*words}]
+    texts = frozenset().union(*(_labels(value, usual) or () for value in others))
+    fitting = [words for words in (usual, *_WORDS) if texts <= {*words}]
     if flags and not fitting:
         raise flags[0].fail(
-            f"true or false, beside {listing(sorted(texts, key=str))}; write the answers to one "
-            "question in one spelling."
+            f"true or false, while other answers are {listing(sorted(texts, key=str))}; write the "
+            "answers to one question in one spelling."
         )
-    return fitting[0] if fitting else own
+    return fitting[0] if fitting else usual
 
 
 def _labels(value: Node, words: tuple[str, str]) -> frozenset[Label] | None:
-    """Return the value of a score as a label; null and NaN are no answer."""
+    """Return the value of a score as a label, or None if it is null or NaN."""
     if value.value is None:
         return None
     if isinstance(value.value, bool):

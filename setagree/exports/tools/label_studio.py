@@ -1,6 +1,6 @@
 """Label Studio: JSON, JSON-MIN and CSV.
 
-Predictions are in JSON alone. Each `model_version` is a model; a prediction that is exported as its
+Only JSON has predictions. Each `model_version` is a model; a prediction that is exported as a
 number has no answer.
 """
 
@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 
 from setagree.errors import DataError, FileError, listing, option, shorten
+from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import Predicted, check_useless, choose_question, unanswered
-from setagree.exports.nodes import Node, read_records, shown
-from setagree.exports.sheets import Sheet, label_list, pick_question, read_json
-from setagree.exports.unclear import settle
+from setagree.exports.json_nodes import Node, read_records, shown
+from setagree.exports.reader_helpers import Predicted, check_useless, choose_question, unanswered
+from setagree.exports.table_exports import Sheet, label_list, pick_question, read_json
 from setagree.study.spans import Spans
 from setagree.wording.label_sets import Label, LabelSet
 
@@ -24,7 +24,9 @@ _NOT_QUESTIONS = {
     *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"),
     "comments",
 }
-# What only the choices for a region have beside them: where it is.
+_SEVERAL = '{"choices"'
+"""Beginning of a cell with several choices."""
+# Keys next to choices that belong to a region, with its position.
 _REGIONAL = {"start", "end", "x", "y", "points", "vertices", "rle", "sequence", "globalOffsets"}
 
 
@@ -32,40 +34,34 @@ _REGIONAL = {"start", "end", "x", "y", "points", "vertices", "rle", "sequence", 
 
 
 def read_tasks(path: Path, request: Request) -> Answers:
-    """Return the choices of each annotation of each task; cancelled ones are skipped."""
+    """Return the choices in the annotations of each task; cancelled annotations are skipped."""
     check_useless(request, path, "roster")
     tasks = read_records(path, request.encoding, name="tasks")
     annotations = [
-        (task.at("id").name(), each) for task in tasks for each in task.at("annotations").items()
+        (task.at("id").name(), item) for task in tasks for item in task.at("annotations").items()
     ]
     questions = [
-        choices.at("from_name").text() for _, each in annotations for choices in _choices(each)
+        choices.at("from_name").text() for _, item in annotations for choices in _choices(item)
     ]
     question = choose_question(request.question, questions, shown(path))
     if question is None:
-        _check_other_types([each for _, each in annotations], path)
+        _check_other_types([item for _, item in annotations], path)
     several = len(set(questions)) > 1
     answers = Answers()
-    for unit, each in annotations:
-        labels = _chosen(each, question, request, several=several)
-        answers.add(unit, _completed_by(each), labels, each.place)
+    for unit, item in annotations:
+        labels = _chosen(item, question, request, several=several)
+        answers.add(unit, _completed_by(item), labels, item.place)
     predicted = Predicted(request)
     for task in tasks:
-        for each in _predictions(task):
-            parse = partial(_chosen, each, question, request, several=several)
-            predicted.add(task.at("id").name(), each.get("model_version"), parse, each.place)
+        for item in task.each("predictions"):
+            if isinstance(item.value, dict) and "result" in item.value:
+                parse = partial(_chosen, item, question, request, several=several)
+                predicted.add(task.at("id").name(), item.get("model_version"), parse, item.place)
     return replace(answers, predicted=predicted.answers)
 
 
-def _predictions(task: Node) -> Iterator[Node]:
-    """Yield the predictions of a task that hold an answer."""
-    predictions = task.get("predictions")
-    found = () if predictions is None else predictions.items()
-    yield from (each for each in found if isinstance(each.value, dict) and "result" in each.value)
-
-
 def _choices(annotation: Node) -> Iterator[Node]:
-    """Yield the results of a cancelled or finished annotation that are choices."""
+    """Yield the results of an annotation that are choices."""
     for result in annotation.at("result").items():
         kind = result.get("type")
         if kind is not None and kind.value == "choices":
@@ -75,21 +71,22 @@ def _choices(annotation: Node) -> Iterator[Node]:
 def _chosen(
     annotation: Node, question: str | None, request: Request, *, several: bool
 ) -> frozenset[Label] | None:
-    """Return what was chosen; nothing chosen in an annotation that was finished is the empty set.
+    """Return the choices of an annotation; the empty set if it was submitted without a choice.
 
-    Where a project asks several questions, some may be shown under a condition.
+    With several questions, `blank` defines an unanswered one, which may not have been shown.
     """
     if annotation.flag("was_cancelled"):
         return None
-    mine = [each for each in _choices(annotation) if each.at("from_name").value == question]
-    if len(mine) > 1:
+    choices = [each for each in _choices(annotation) if each.at("from_name").value == question]
+    if len(choices) > 1:
         raise annotation.fail(
-            f"{len(mine)} answers to {question!r}: they belong to regions, and a unit needs one."
+            f"{len(choices)} answers to {question!r}, which belong to regions; a unit must have "
+            "one answer for the whole task."
         )
-    if mine:
-        value = mine[0].at("value")
+    if choices:
+        value = choices[0].at("value")
         if not _REGIONAL.isdisjoint(value.members()):
-            raise value.fail("the choices belong to a region, and a unit needs its own.")
+            raise value.fail("the choices belong to a region; a unit must have its own.")
         return value.at("choices").label_set()
     if not several:
         return frozenset()
@@ -97,7 +94,7 @@ def _chosen(
 
 
 def _completed_by(annotation: Node) -> Hashable:
-    """Return who annotated: the email, or the number where that is all there is."""
+    """Return the email of the annotator, or the number if there is no email."""
     rater = annotation.at("completed_by")
     if not isinstance(rater.value, dict):
         return rater.name()
@@ -106,11 +103,11 @@ def _completed_by(annotation: Node) -> Hashable:
 
 
 def _check_other_types(annotations: list[Node], path: Path) -> None:
-    """Raise where there are results and none of them is a choice."""
+    """Raise an error if there are results and none is a choice."""
     kinds = {
         str(result.members().get("type"))
-        for each in annotations
-        for result in each.at("result").items()
+        for annotation in annotations
+        for result in annotation.at("result").items()
     }
     if kinds:
         raise DataError(
@@ -123,14 +120,14 @@ def _check_other_types(annotations: list[Node], path: Path) -> None:
 
 
 def read_spans(path: Path, request: Request, spans: Spans) -> None:
-    """Add the labelled spans of each annotation; one without results found nothing."""
+    """Add the labelled spans of each annotation; one without results has no spans."""
     for task in read_records(path, request.encoding, name="tasks"):
         document, text = task.at("id").name(), _text_of(task.at("data"))
-        for each in task.at("annotations").items():
-            if each.flag("was_cancelled"):
+        for annotation in task.at("annotations").items():
+            if annotation.flag("was_cancelled"):
                 continue
-            pair = spans.add_done(document, _completed_by(each), each.place, text)
-            for result in each.at("result").items():
+            pair = spans.add_done(document, _completed_by(annotation), annotation.place, text)
+            for result in annotation.at("result").items():
                 kind = str(result.members().get("type"))
                 if kind == "hypertextlabels":
                     raise result.fail(
@@ -144,8 +141,8 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                 seconds = result.get("original_length")  # of a recording
                 if seconds is not None and request.question in {None, layer}:
                     spans.lengths[document] = seconds.number()
-                quote = None if value.get("text") is None else value.at("text").text()
-                quote = quote and quote.replace("\\n", "\n")  # as some versions write line breaks
+                quote = None if (text_of := value.get("text")) is None else text_of.text()
+                quote = quote and quote.replace("\\n", "\n")  # some versions escape line breaks
                 spans.ignored["unlabelled span"] += not value.at("labels").value
                 for label in value.at("labels").items():
                     ends, place = value.ends(), result.place
@@ -155,8 +152,8 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
 
 
 def _text_of(data: Node) -> str | None:
-    """Return the text of a task: its only text, or that which is called text."""
-    texts = {key: one for key, one in data.members().items() if isinstance(one, str)}
+    """Return the text of a task: its only text, or the one with the key ``text``."""
+    texts = {key: value for key, value in data.members().items() if isinstance(value, str)}
     return next(iter(texts.values())) if len(texts) == 1 else texts.get("text")
 
 
@@ -164,17 +161,17 @@ def _text_of(data: Node) -> str | None:
 
 
 def read_min(path: Path, request: Request) -> Answers:
-    """Return the answers of the flat layout, in which an unanswered question has no key."""
+    """Return the answers in the flat layout, where an unanswered question has no key."""
     check_useless(request, path, "roster")
     rows = [
         row
         for row in read_records(path, request.encoding, name="rows")
-        # A task without any annotation has a row all the same.
+        # A task without annotations has a row, too.
         if row.get("annotation_id") is not None or row.get("annotator") is not None
     ]
-    question = _min_question(rows, request, path)
-    others = [key for key in _min_keys(rows) if key != question]
-    several = any(_may_be_question(rows, key) for key in others)
+    keys = dict.fromkeys(key for row in rows for key in row.members() if key not in _NOT_QUESTIONS)
+    question = _min_question(rows, [*keys], request, path)
+    several = any(_may_be_question(rows, key) for key in keys if key != question)
     answers = Answers()
     for row in rows:
         labels = _min_labels(row, question, request, several=several)
@@ -182,29 +179,25 @@ def read_min(path: Path, request: Request) -> Answers:
     return answers
 
 
-def _min_question(rows: list[Node], request: Request, path: Path) -> str:
-    """Return the key of the answers; only a key with several choices is surely one."""
-    keys = _min_keys(rows)
-    if request.question is not None:
-        choose_question(request.question, keys, shown(path))
-        return request.question
+def _min_question(rows: list[Node], keys: list[str], request: Request, path: Path) -> str:
+    """Return the key of the answers; only a key with several choices is certainly a question."""
     sure = [key for key in keys if any(_has_choices(row.members().get(key)) for row in rows)]
-    found = choose_question(None, sure, shown(path))
-    if found is None:
-        raise DataError(
-            f"{shown(path)} has no answer of several choices, so that questions cannot be told "
-            f"from data; say which of {listing(list(keys))} it is with {option('question')}."
-        )
-    return found
+    questions = sure if request.question is None else keys
+    question = choose_question(request.question, questions, shown(path))
+    if question is None:
+        raise _no_question(shown(path), keys)
+    return question
 
 
-def _min_keys(rows: list[Node]) -> dict[str, None]:
-    """Return the keys of questions and data."""
-    return dict.fromkeys(key for row in rows for key in row.members() if key not in _NOT_QUESTIONS)
+def _no_question(file: str, names: list[str]) -> DataError:
+    return DataError(
+        f"{file} has no answer with several choices, so that questions cannot be distinguished "
+        f"from data; name one of {listing(names)} with {option('question')}."
+    )
 
 
 def _may_be_question(rows: list[Node], key: str) -> bool:
-    """Return whether a key may be a question: data are the same in all rows of a task."""
+    """Return whether a key may be a question: data are equal in all rows of a task."""
     of_task: dict[str, object] = {}
     for row in rows:
         value = row.members().get(key)
@@ -221,6 +214,7 @@ def _has_choices(value: object) -> bool:
 def _min_labels(
     row: Node, question: str, request: Request, *, several: bool
 ) -> frozenset[Label] | None:
+    """Return the labels of a row, as `_chosen` does for an annotation."""
     answer = row.get(question)
     if answer is None:
         if request.blank is None and not several:
@@ -235,58 +229,39 @@ def _min_labels(
 
 
 def read_csv(path: Path, request: Request) -> Answers:
-    """Read a CSV export; a task that nobody annotated has a row without an annotator."""
+    """Read a CSV export, without its rows of tasks that were not annotated."""
     sheet = Sheet.open(path, request)
     sheet = sheet.keep(~(sheet.blank("annotation_id") & sheet.blank("annotator")))
-    name = _csv_question(sheet, request)
-    found = sheet.found(
-        sheet.ids("id"),
-        sheet.ids("annotator"),
-        sheet.parse(name, _cell_choices),
-        sheet.blank(name),
+    columns = [name for name in sheet.columns if name not in _NOT_QUESTIONS]
+    sure = [name for name in columns if sheet.cells(name).str.startswith(_SEVERAL).any()]
+    if request.question is None and not sure:
+        raise _no_question(sheet.name, columns)
+    questions = columns if request.question is not None else sure
+    question = pick_question(request.question, questions, sheet.name)
+    labels, blank = sheet.parse(question, _cell_choices), sheet.blank(question)
+    found = sheet.found(sheet.ids("id"), sheet.ids("annotator"), labels, blank)
+    # Data are equal in all rows of a task.
+    several = any(
+        name in sure or (sheet.cells(name).groupby(sheet.cells("id")).nunique() > 1).any()
+        for name in columns
+        if name != question
     )
-    several = _columns_ask_more(sheet, name)
     why = f"It was submitted without a choice{', or not shown' if several else ''}."
     return settle(found, request, why=why, default=None if several else "empty")
 
 
-def _columns_ask_more(sheet: Sheet, question: str) -> bool:
-    """Return whether another column may be a question: data are the same in all rows of a task."""
-    task = sheet.cells("id")
-    others = [name for name in sheet.columns if name not in {*_NOT_QUESTIONS, question}]
-    return any(
-        sheet.cells(name).str.startswith('{"choices"').any()
-        or (sheet.cells(name).groupby(task).nunique() > 1).any()
-        for name in others
-    )
-
-
-def _csv_question(sheet: Sheet, request: Request) -> str:
-    """Return the column of the answers: the one where somebody chose several labels."""
-    known = [name for name in sheet.columns if name not in _NOT_QUESTIONS]
-    if request.question is None:
-        several = [n for n in known if sheet.cells(n).str.startswith('{"choices"').any()]
-        known = several or known
-        if not several:
-            raise DataError(
-                f"{sheet.name}: which column holds the choices? Nobody chose several labels, so "
-                f"it may be any of {', '.join(map(repr, known))}; say {option('question', '...')}."
-            )
-    return pick_question(request.question, known, sheet.name)
-
-
 def _cell_choices(cell: str) -> LabelSet:
-    """Return the one choice that a cell is, or those of its JSON."""
-    if cell.startswith(('{"choices"', "[")):
+    """Return the only choice, which is the cell itself, or the choices in its JSON."""
+    if cell.startswith((_SEVERAL, "[")):
         try:
-            found = read_json(cell)
+            value = read_json(cell)
         except FileError:
-            if cell.startswith('{"choices"'):
+            if cell.startswith(_SEVERAL):
                 raise
-            found = None
-        if isinstance(found, dict):
-            return label_list(found["choices"], cell)
-        if isinstance(found, list) or cell.startswith("{"):
+            value = None
+        if isinstance(value, dict):
+            return label_list(value["choices"], cell)
+        if isinstance(value, list) or cell.startswith("{"):
             raise FileError(
                 f"{shorten(cell)} is neither a label nor a list of choices for the whole task; "
                 "export JSON if the choices belong to regions."

@@ -1,35 +1,30 @@
 """LightTag: JSON of classifications.
 
-Suggestions of models are spans, not classes: there are none to read.
+Suggestions of models are not read, because they are spans, not classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from pathlib import Path
 
 from setagree.exports.format import Answers, Request
-from setagree.exports.gathering import check_useless
-from setagree.exports.nodes import Node, read_object
+from setagree.exports.json_nodes import read_object
+from setagree.exports.reader_helpers import check_useless
 from setagree.wording.label_sets import Label
 
 
 def read(path: Path, request: Request) -> Answers:
-    """Return the classes that each annotator gave; one who saw and gave none gave none."""
+    """Return the classes from each annotator; the empty set if an example was seen without one."""
     check_useless(request, path, "question", "roster")
-    root = read_object(path, request.encoding)
     answers = Answers()
-    for example in root.at("examples").items():
+    for example in read_object(path, request.encoding).at("examples").items():
         unit = example.at("example_id").name()
-        given = {_annotator(each): set[Label]() for each in example.at("seen_by").items()}
-        for one in example.at("classifications").items():
-            label = one.at("classname").label()
-            for each in one.at("annotated_by").items():
-                given.setdefault(_annotator(each), set()).add(label)
-        for rater, labels in given.items():
+        seen = example.at("seen_by").items()
+        labels_of = {entry.at("annotator").name(): set[Label]() for entry in seen}
+        for classification in example.at("classifications").items():
+            label = classification.at("classname").label()
+            for entry in classification.at("annotated_by").items():
+                labels_of.setdefault(entry.at("annotator").name(), set()).add(label)
+        for rater, labels in labels_of.items():
             answers.add(unit, rater, frozenset(labels), example.place)
     return answers
-
-
-def _annotator(each: Node) -> Hashable:
-    return each.at("annotator").name()

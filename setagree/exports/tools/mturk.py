@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from setagree.errors import FileError, shorten
+from setagree.exports.blank_answers import Flags, settle
 from setagree.exports.format import Answers, Request
-from setagree.exports.sheets import (
+from setagree.exports.table_exports import (
     Sheet,
     flag_sets,
     label_list,
@@ -21,11 +22,10 @@ from setagree.exports.sheets import (
     splitter,
     unit_names,
 )
-from setagree.exports.unclear import Flags, settle
 from setagree.wording.label_sets import LabelSet
 
 Column: TypeAlias = tuple[list[LabelSet | None], Flags]
-"""The label set of each row, None where it is open, and which rows are open."""
+"""The label set of each row, or None if it is blank, and the blank rows."""
 
 
 _BOX = re.compile(r"Answer\.(.+)\.on")
@@ -33,9 +33,9 @@ _TASK_ANSWERS = "Answer.taskAnswers"
 
 
 def read(path: Path, request: Request, layout: str) -> Answers:
-    """Read a batch of results: labels with | between them, a column a checkbox, or JSON.
+    """Return the answers of a batch: labels separated by |, a column per checkbox, or JSON.
 
-    What was rejected is no annotation.
+    Rejected assignments are left out.
     """
     columns = {"pipe": _pipe_column, "boxes": _box_columns, "task answers": _task_answers}
     sheet = Sheet.open(path, request)
@@ -43,7 +43,7 @@ def read(path: Path, request: Request, layout: str) -> Answers:
     rejected = sheet.among("AssignmentStatus", {"rejected"})
     labels = leave_out(labels, rejected, "rejected assignment", sheet.name)
     inputs = sheet.after("Input.")
-    # The same input is the same unit, in whatever HIT.
+    # Equal inputs are one unit, even in different HITs.
     hits = unit_names(sheet, list(inputs.values()) or ["HITId"], inputs, "HITId")
     found = sheet.found(hits, sheet.ids("WorkerId"), labels, blank & ~rejected)
     return settle(found, request, why="A worker submitted it without a label.", default="empty")
@@ -51,14 +51,14 @@ def read(path: Path, request: Request, layout: str) -> Answers:
 
 def _pipe_column(sheet: Sheet, request: Request) -> Column:
     answers = sheet.after("Answer.")
-    known = [name for name, column in answers.items() if not _BOX.fullmatch(column)]
-    asked = request.question and request.question.removeprefix("Answer.")
-    name = answers[pick_question(asked, known, sheet.name)]
+    questions = [name for name, column in answers.items() if not _BOX.fullmatch(column)]
+    question = request.question and request.question.removeprefix("Answer.")
+    name = answers[pick_question(question, questions, sheet.name)]
     return split_column(sheet, name, request.sep_or("|")), sheet.blank(name)
 
 
 def _box_columns(sheet: Sheet, request: Request) -> Column:
-    """Read one column per label, those of one question if its name precedes the labels."""
+    """Read one column per label, of one question if the names of questions precede the labels."""
     boxes = {column: match[1] for column in sheet.columns if (match := _BOX.fullmatch(column))}
     questions = list(dict.fromkeys(label.partition(".")[0] for label in boxes.values()))
     if request.question is not None or _are_questions(questions, list(boxes.values())):
@@ -70,7 +70,7 @@ def _box_columns(sheet: Sheet, request: Request) -> Column:
 
 
 def _are_questions(prefixes: Sequence[str], labels: Sequence[str]) -> bool:
-    """Return whether several prefixes each stand before several labels, as in q1.joy and q2.joy."""
+    """Return whether several prefixes each precede several labels, as in q1.joy and q2.joy."""
     dotted = Counter(label.partition(".")[0] for label in labels if "." in label)
     return len(prefixes) > 1 and all(dotted[prefix] > 1 for prefix in prefixes)
 
@@ -78,20 +78,22 @@ def _are_questions(prefixes: Sequence[str], labels: Sequence[str]) -> bool:
 def _task_answers(sheet: Sheet, request: Request) -> Column:
     records = sheet.parse(_TASK_ANSWERS, _task_record)
     answers = [(key, record[key]) for record in records if record for key in record]
-    known = dict.fromkeys(key for key, answer in answers if not _is_box(answer))
-    # Text beside boxes is a comment; what has labels of its own is another question.
-    asked = {key for key, answer in answers if not isinstance(answer, str)} & {*known}
-    if len(known) < len({key for key, _ in answers}) and not asked and request.question is None:
+    others = dict.fromkeys(key for key, answer in answers if not _is_box(answer))
+    has_boxes = len(others) < len({key for key, _ in answers})
+    # Text next to boxes is a comment; a list or an object is the answer to another question.
+    are_comments = all(isinstance(answer, str) or key not in others for key, answer in answers)
+    if has_boxes and are_comments and request.question is None:
         return sheet.parse(_TASK_ANSWERS, _ticked_boxes), sheet.blank(_TASK_ANSWERS)
-    name = pick_question(request.question, list(known), sheet.name)
+    name = pick_question(request.question, list(others), sheet.name)
     labels = sheet.parse(_TASK_ANSWERS, lambda cell: _task_labels(_task_record(cell), name))
     return labels, sheet.blank(_TASK_ANSWERS)
 
 
 def _task_record(cell: str) -> dict[str, Any]:
     """Return the answers of one assignment by question."""
-    found = read_json(cell)
-    record = found[0] if isinstance(found, list) and len(found) == 1 else found
+    record = read_json(cell)
+    if isinstance(record, list) and len(record) == 1:
+        record = record[0]
     if not isinstance(record, dict):
         raise FileError(f"{shorten(cell)} is not one JSON object of answers.")
     return record

@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from setagree.errors import DataError, option, python_or_command
+from setagree.exports.blank_answers import (
+    Flags,
+    Found,
+    read_roster,
+    settle,
+    text_pairs,
+)
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.sheets import Sheet, drop, flag_sets, usual_column
-from setagree.exports.unclear import Flags, Found, listed_pairs, settle
+from setagree.exports.table_exports import Sheet, drop, flag_sets, usual_column
 from setagree.study.answer_warnings import warn_brackets, warn_markers, warn_separator
 from setagree.study.assembly import warn_blanks
 from setagree.study.columns import Columns, guess_columns
@@ -25,21 +29,25 @@ _SEVERAL = re.compile(r"[,;|\n\[]")
 _MARKER = re.compile(r"#?n/?a|<na>|nan|null", re.IGNORECASE)
 
 
-# ---- Recognising --------------------------------------------------------------------------------
+# ---- Detection -----------------------------------------------------------------------------------
 
 
 def is_rows(peek: Peek) -> bool:
     """Return whether a long table may have one row per label.
 
-    Several rows for a unit and a rater may be one answer or several: nothing here tells.
+    Its pairs of unit and rater have several rows, each with another label. The rows of a pair may
+    also be several answers.
     """
     names = [name.strip() for name in peek.header]
     places = [names.index(name) for name in peek.roles.values()]
-    return _row_a_label([[row[k] for k in places] for row in peek.rows])
+    rows = [tuple(row[k] for k in places) for row in peek.rows]
+    pairs = {(unit, rater) for unit, rater, _ in rows}
+    has_lists = any(_SEVERAL.search(answer) for _, _, answer in rows)
+    return not has_lists and len(pairs) < len(rows) == len({*rows})
 
 
 def is_flags(peek: Peek) -> bool:
-    """Return whether a table has one column of 0 and 1 a label, beside units and raters."""
+    """Return whether a table has one column of 0 and 1 per label, with units and raters."""
     ids = {*peek.roles.values()}
     places = [k for k, name in enumerate(peek.header) if name.strip() not in ids]
     rows = peek.rows
@@ -49,7 +57,7 @@ def is_flags(peek: Peek) -> bool:
 def is_wide(peek: Peek) -> bool:
     """Return whether a table of units has one column per rater.
 
-    One of the first columns has a usual name for answers in no wide table.
+    In a wide table, none of the first columns has a usual name for answers.
     """
     first = [name.strip() for name in peek.header[:50]]
     return len(peek.header) > 2 and not any(map(_is_answer, first))
@@ -63,25 +71,17 @@ def _is_answer(name: str) -> bool:
     return True
 
 
-def _row_a_label(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether pairs of unit and rater stand in several rows, each with another label."""
-    if any(_SEVERAL.search(answer) for _, _, answer in rows):
-        return False
-    pairs = {(unit, rater) for unit, rater, _ in rows}
-    return len(pairs) < len(rows) and len({tuple(row) for row in rows}) == len(rows)
-
-
 # ---- Reading ------------------------------------------------------------------------------------
 
 
 def read_long(path: Path, request: Request) -> Answers:
-    """Read one row per annotation, as `from_long` does."""
+    """Return the answers in one row per annotation, as in `from_long`."""
     sheet = Sheet.open(path, request)
     columns = _long_columns(sheet, request)
     name = str(columns.labels)
     labels = _parsed(sheet, [name], request)
-    unclear, null = _open(labels), sheet.is_null(name)
-    if (unclear & ~null).any():  # beside blank text, a null is no annotation, as in `from_long`
+    unclear, null = _blank(labels), sheet.is_null(name)
+    if (unclear & ~null).any():  # with blank text, a null is missing, as in `from_long`
         unclear &= ~null
     units, raters = sheet.ids(columns.unit, "unit"), sheet.ids(columns.rater, "rater")
     found = sheet.found(units, raters, labels, unclear)
@@ -93,37 +93,35 @@ def _long_columns(sheet: Sheet, request: Request) -> Columns:
     if columns.labels is None:
         way = python_or_command("from_long(value=...)", "--tool table --value COLUMN")
         raise DataError(
-            f"{sheet.name}: column {columns.value!r} holds one value each, not label sets; read it "
-            f"with {way}, or say {option('question', '...')} if its values are labels."
+            f"{sheet.name}: column {columns.value!r} has single values, not label sets; read it "
+            f"with {way}, or use {option('question', '...')} if its values are labels."
         )
     return columns
 
 
 def read_wide(path: Path, request: Request) -> Answers:
-    """Read one row per unit and one column per rater, as `from_wide` does."""
+    """Return the answers in one row per unit and one column per rater, as in `from_wide`."""
     sheet = Sheet.open(path, request)
     unit = usual_column("unit", sheet.columns, sheet.name)
     raters = [name for name in sheet.columns if name != unit]
-    from_wide(sheet.frame, unit, None)  # refuses columns that look like no rater
+    from_wide(sheet.frame, unit, None)  # raises an error for columns that are not raters
     labels = _parsed(sheet, raters, request)
     units = sheet.ids(unit, "unit") * len(raters)
-    who: list[Hashable] = [rater for rater in raters for _ in range(len(sheet.frame))]
-    # Only a roster can tell a missing annotation from a label that is called NA.
-    odd = _markers(sheet, raters) & ~listed_pairs(request, units, who)
-    kept = drop(labels, odd)
+    rater_of: list[Hashable] = [rater for rater in raters for _ in range(len(sheet.frame))]
+    # As in `from_wide`, a null is missing for any `blank`.
+    unclear = _blank(labels) & ~np.concatenate([sheet.is_null(name) for name in raters])
+    if (roster := read_roster(request)) is not None:
+        # Only a roster distinguishes a missing annotation from a label NA.
+        cells = [sheet.cells(name).str.fullmatch(_MARKER) for name in raters]
+        pairs = text_pairs(units, rater_of)
+        unlisted = np.array([pair not in roster for pair in pairs], dtype=bool)
+        labels = drop(labels, np.concatenate(cells).astype(bool) & unlisted)
     places = [f"{place}, column {rater!r}" for rater in raters for place in sheet.places]
-    # As in `from_wide`, a null is no annotation, whatever a blank is.
-    unclear = _open(labels) & ~np.concatenate([sheet.is_null(name) for name in raters])
-    return _settled(Found(sheet.name, units, who, kept, places, unclear), request)
-
-
-def _markers(sheet: Sheet, columns: Sequence[str]) -> Flags:
-    cells = [sheet.cells(name).str.fullmatch(_MARKER).to_numpy(dtype=bool) for name in columns]
-    return np.concatenate(cells)
+    return _settled(Found(sheet.name, units, rater_of, labels, places, unclear), request)
 
 
 def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[LabelSet | None]:
-    """Return the label sets of columns one after another, with the doubts about them."""
+    """Return the label sets of columns one after another, and warn of unusual cells."""
     label_sep = request.sep_or(",")
     syntax = LabelSyntax(label_sep=label_sep)
     cells = np.concatenate([sheet.cells(name).to_numpy(dtype=object) for name in columns])
@@ -132,9 +130,9 @@ def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[Labe
     warn_brackets(distinct.tolist(), label_sep)
     if request.roster is None:
         cased = str.lower if request.case == "lower" else str
-        said = {cased(str(one).strip()) for one in request.na_values or ()}
-        open_ = ["" if cased(cell.strip()) in said else cell for cell in distinct.tolist()]
-        warn_markers(codes, open_)
+        missing = {cased(str(value).strip()) for value in request.na_values or ()}
+        answers = ["" if cased(cell.strip()) in missing else cell for cell in distinct.tolist()]
+        warn_markers(codes, answers)
     return [
         labels
         for name in columns
@@ -142,8 +140,8 @@ def _parsed(sheet: Sheet, columns: Sequence[str], request: Request) -> list[Labe
     ]
 
 
-def _open(labels: Sequence[LabelSet | None]) -> Flags:
-    return np.array([each is None for each in labels], dtype=bool)
+def _blank(labels: Sequence[LabelSet | None]) -> Flags:
+    return np.array([label_set is None for label_set in labels], dtype=bool)
 
 
 def _settled(found: Found, request: Request) -> Answers:
@@ -153,7 +151,7 @@ def _settled(found: Found, request: Request) -> Answers:
 
 
 def read_flags(path: Path, request: Request) -> Answers:
-    """Read one row per annotation and one column of 0 and 1 for each label."""
+    """Return the answers in one row per annotation and one column of 0 and 1 per label."""
     sheet = Sheet.open(path, request)
     unit, rater = (usual_column(role, sheet.columns, sheet.name) for role in ("unit", "rater"))
     labels, blank = flag_sets(sheet, {n: n for n in sheet.columns if n not in {unit, rater}})
@@ -162,37 +160,26 @@ def read_flags(path: Path, request: Request) -> Answers:
 
 
 def read_rows(path: Path, request: Request) -> Answers:
-    """Read one row for each label of an annotation."""
+    """Return the answers in one row per label of an annotation."""
     sheet = Sheet.open(path, request)
     columns = _long_columns(sheet, request)
-    units, raters, texts = (
-        sheet.cells(str(name)) for name in (columns.unit, columns.rater, columns.labels)
-    )
-    codes = sheet.groups([columns.unit, columns.rater])
-    labels: list[set[str]] = [set() for _ in range(codes.max() + 1)]
-    for code, text in zip(codes.tolist(), texts.tolist(), strict=True):
-        labels[code] |= {text} - {""}
-    _check_repeats(sheet, codes, texts.tolist())
-    first = np.unique(codes, return_index=True)[1]
-    sets: list[LabelSet | None] = [frozenset(each) for each in labels]
+    names = (columns.unit, columns.rater, columns.labels)
+    units, raters, labels = (sheet.cells(str(name)).tolist() for name in names)
+    row_of: dict[tuple[str, str], dict[str, int]] = {}
+    for row, (unit, rater, label) in enumerate(zip(units, raters, labels, strict=True)):
+        rows = row_of.setdefault((unit, rater), {})
+        if rows.setdefault(label, row) != row:
+            raise DataError(
+                f"{sheet.name}: {sheet.places[row]} repeats {sheet.places[rows[label]]}; remove "
+                "repeated rows, such as those of a file that was appended twice."
+            )
     found = Found(
         sheet.name,
-        [units.iloc[row] or None for row in first],
-        [raters.iloc[row] or None for row in first],
-        sets,
-        [sheet.places[row] for row in first],
-        np.zeros(len(sets), dtype=bool),
+        [unit or None for unit, _ in row_of],
+        [rater or None for _, rater in row_of],
+        [frozenset(rows) - {""} for rows in row_of.values()],
+        [sheet.places[min(rows.values())] for rows in row_of.values()],
+        np.zeros(len(row_of), dtype=bool),
     )
-    why = "One row per label cannot express the empty set: a rater who gave no label has no row."
+    why = "One row per label cannot express the empty set: a rater without a label has no row."
     return settle(found, request, why=why, writes_empty=False)
-
-
-def _check_repeats(sheet: Sheet, codes: npt.NDArray[np.integer[Any]], texts: Sequence[str]) -> None:
-    """Raise an error for a row that stands twice, as in a file that was written twice."""
-    seen: dict[tuple[int, str], int] = {}
-    for row, key in enumerate(zip(codes.tolist(), texts, strict=True)):
-        if seen.setdefault(key, row) != row:
-            raise DataError(
-                f"{sheet.name}: {sheet.places[row]} says the same as {sheet.places[seen[key]]}: is "
-                "the file in there twice? Drop the repeated rows."
-            )

@@ -8,9 +8,9 @@ from typing import Any
 
 from setagree.errors import DataError, listing, option
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import blank_answer, check_useless, choose_question
-from setagree.exports.nodes import Node, read_object, read_records, shown
-from setagree.exports.sheets import Sheet
+from setagree.exports.json_nodes import Node, parallel, read_object, read_records, shown
+from setagree.exports.reader_helpers import blank_answer, check_useless, choose_question
+from setagree.exports.table_exports import Sheet
 from setagree.files.streams import Source, readable
 from setagree.study.columns import usual_roles
 from setagree.study.labels import LabelSyntax, printed_items, read_cell
@@ -18,16 +18,16 @@ from setagree.wording.label_sets import Label, LabelSet
 
 _RATERS = {"annotators", "raters", "coders", "annotator_ids", "rater_ids", "worker_ids"}
 _ANSWERS = {"annotations", "labels", "answers", "ratings", "annotator_labels", "responses"}
-_MOST_ITEMS = 50
+_MAX_ITEMS = 50
 
 # ---- LeWiDi 2023 and 2025: an object keyed by unit ----------------------------------------------
 
 
 def is_lewidi(peek: Peek) -> bool:
-    """Return whether an object holds, by unit, objects with annotators and annotations."""
-    units = list(peek.record.values())[:_MOST_ITEMS] if isinstance(peek.record, dict) else []
+    """Return whether an object maps units to objects with annotators and annotations."""
+    units = list(peek.record.values())[:_MAX_ITEMS] if isinstance(peek.record, dict) else []
     keys = {"annotations", "annotators"}
-    return bool(units) and all(isinstance(one, dict) and keys <= {*one} for one in units)
+    return bool(units) and all(isinstance(x, dict) and keys <= {*x} for x in units)
 
 
 def read_lewidi(path: Path, request: Request) -> Answers:
@@ -35,13 +35,13 @@ def read_lewidi(path: Path, request: Request) -> Answers:
     check_useless(request, path, "question", "roster")
     answers = Answers()
     for unit in read_object(path, request.encoding).values():
-        given = unit.at("annotations")
-        if isinstance(given.value, dict):
-            pairs: list[tuple[Hashable, Node]] = [(one.key, one) for one in given.values()]
+        annotations = unit.at("annotations")
+        if isinstance(annotations.value, dict):
+            for answer in annotations.values():
+                answers.add(unit.key, answer.key, _labels(answer, request), answer.place)
         else:
-            pairs = _paired(unit.at("annotators"), given)
-        for who, one in pairs:
-            answers.add(unit.key, who, _labels(one, request), one.place)
+            for rater, answer in parallel(unit.at("annotators"), annotations, _items):
+                answers.add(unit.key, rater.name(), _labels(answer, request), answer.place)
     return answers
 
 
@@ -59,20 +59,14 @@ def _labels(node: Node, request: Request) -> LabelSet | None:
     return blank_answer(request, node, "blank") if labels is None else labels
 
 
-def _paired(raters: Node, answers: Node) -> list[tuple[Hashable, Node]]:
-    """Return who gave what, of two lists in one order, which may be text with commas."""
-    who, given = list(_items(raters)), list(_items(answers))
-    if len(who) != len(given):
-        raise answers.fail(f"{len(given)} answers of {len(who)} annotators.")
-    return [(one.name(), answer) for one, answer in zip(who, given, strict=True)]
-
-
 def _items(node: Node) -> Iterator[Node]:
+    """Yield the items of a list, or of text with a printed list or with commas."""
     if not isinstance(node.value, str):
-        return node.items()
+        yield from node.items()
+        return
     items = printed_items(node.value) if node.value.startswith("[") else node.value.split(",")
-    parts = [one.strip() if isinstance(one, str) else one for one in items or ()]
-    return (Node(one, node.file, k, node) for k, one in enumerate(parts))
+    for position, item in enumerate(items or ()):
+        yield Node(item.strip() if isinstance(item, str) else item, node.file, position, node)
 
 
 # ---- Parallel lists of annotators and answers, in JSON lines and in the cells of a table --------
@@ -97,17 +91,17 @@ def _length(value: object) -> int:
             value = printed_items(value.strip())
         except ValueError:
             return 0
-    is_plain = isinstance(value, list) and not any(isinstance(one, dict) for one in value)
-    return len(value) if is_plain and isinstance(value, list) else 0
+    is_list = isinstance(value, list) and not any(isinstance(item, dict) for item in value)
+    return len(value) if is_list and isinstance(value, list) else 0
 
 
 def is_parallel(peek: Peek) -> bool:
-    """Return whether a record has a list of annotators and one of their answers."""
+    """Return whether a record has lists of annotators and of their answers."""
     return isinstance(peek.record, dict) and _parallel_keys(peek.record) is not None
 
 
 def is_parallel_table(peek: Peek) -> bool:
-    """Return whether the cells of a table hold lists of annotators and of their answers."""
+    """Return whether cells of a table are lists of annotators and of their answers."""
     rows = peek.rows
     return bool(rows) and _parallel_keys(dict(zip(peek.header, rows[0], strict=True))) is not None
 
@@ -124,14 +118,15 @@ def read_parallel(path: Path, request: Request) -> Answers:
         sheet = Sheet.open(path, request)
         rows = sheet.frame.to_dict("records")
         records = [Node(r, shown(path), p) for r, p in zip(rows, sheet.places, strict=True)]
-    keys = next(filter(None, (_parallel_keys(one.members()) for one in records)), None)
+    keys = next(filter(None, (_parallel_keys(record.members()) for record in records)), None)
     if keys is None:
-        raise DataError(f"{shown(path)}: no lists of annotators and of their answers.")
-    unit, raters, given = keys
+        raise DataError(f"{shown(path)} has no lists of annotators and of their answers.")
+    unit, raters, labels = keys
     answers = Answers()
     for record in records:
-        for who, one in _paired(record.at(raters), record.at(given)):
-            answers.add(record.at(unit).name(), who, _labels(one, request), one.place)
+        for rater, answer in parallel(record.at(raters), record.at(labels), _items):
+            name = record.at(unit).name()
+            answers.add(name, rater.name(), _labels(answer, request), answer.place)
     return answers
 
 
@@ -139,19 +134,19 @@ def read_parallel(path: Path, request: Request) -> Answers:
 
 
 def is_individuals(peek: Peek) -> bool:
-    """Return whether a table has a label per row and a column of degrees per annotator."""
+    """Return whether a table has one label per row and one column of degrees per annotator."""
     return bool(peek.rows) and len(_annotator_columns(peek.header, peek.rows)) > 1
 
 
 def _annotator_columns(names: Any, rows: Any) -> list[str]:
-    """Return the columns of annotators: all cells are flags or small degrees, or blank."""
+    """Return the columns of annotators, whose cells are degrees from 0 to 3, or blank."""
     cells = {name: {row[k].strip() for row in rows} for k, name in enumerate(names)}
     degrees = {"", "0", "1", "2", "3", "0.0", "1.0", "2.0", "3.0"}
-    return [name for name, found in cells.items() if found <= degrees and found != {""}]
+    return [name for name, values in cells.items() if values <= degrees and values != {""}]
 
 
 def read_individuals(path: Path, request: Request) -> Answers:
-    """Return the labels with a degree above 0 of each annotator; all blank is no annotation."""
+    """Return the labels with a degree above 0 of each annotator; None if all are blank."""
     check_useless(request, path, "question", "roster")
     sheet = Sheet.open(path, request)
     cells = {name: sheet.cells(name).tolist() for name in sheet.columns}
@@ -159,15 +154,18 @@ def read_individuals(path: Path, request: Request) -> Answers:
     label = next(name for name in sheet.columns if name.casefold() in {"emotion", "label"})
     unit = usual_roles([n for n in sheet.columns if n not in {*raters, label}]).get("unit")
     if unit is None:
-        raise DataError(f"{shown(path)}: no column of the texts; {option('tool', 'table')}.")
+        raise DataError(
+            f"{shown(path)} has no column with a usual name for the texts; rename it to text, or "
+            f"use {option('tool', 'table')}."
+        )
     given: dict[tuple[Hashable, str], set[Label]] = {}
     places: dict[tuple[Hashable, str], str] = {}
     blank: dict[tuple[Hashable, str], int] = {}
-    named: dict[Hashable, list[str]] = {}
+    labels_of: dict[Hashable, list[str]] = {}
     for row, (text, name) in enumerate(zip(sheet.ids(unit), cells[label], strict=True)):
-        if name in named.setdefault(text, []):
+        if name in labels_of.setdefault(text, []):
             raise sheet.error(row, label, f"another row of {text!r} and {name!r}.")
-        named[text].append(name)
+        labels_of[text].append(name)
         for rater in raters:
             if degree := cells[rater][row]:
                 labels = given.setdefault((text, rater), set())
@@ -177,16 +175,15 @@ def read_individuals(path: Path, request: Request) -> Answers:
                 blank.setdefault((text, rater), row)
     if partly := [pair for pair in blank if pair in given]:
         raise sheet.partly_blank(blank[partly[0]], partly[0][1], "text")
-    every = dict.fromkeys(cells[label])
-    for text, names in named.items():
-        if missing := [name for name in every if name not in names]:
+    for text, names in labels_of.items():
+        if missing := [name for name in dict.fromkeys(cells[label]) if name not in names]:
             raise DataError(
                 f"{shown(path)}: text {text!r} has no row for {listing(missing, limit=3)}, as "
-                "others have; add the rows, or keep the labels that all texts have."
+                "other texts have; add the rows, or keep only the labels of all texts."
             )
     answers = Answers()
-    for (text, rater), found in given.items():
-        answers.add(text, rater, frozenset(found), places[text, rater])
+    for (text, rater), labels in given.items():
+        answers.add(text, rater, frozenset(labels), places[text, rater])
     return answers
 
 
@@ -196,27 +193,25 @@ def read_individuals(path: Path, request: Request) -> Answers:
 def read_potato(path: Path, request: Request) -> Answers:
     """Return the labels of the instances of one user, or of a folder of users."""
     files = sorted(path.rglob("user_state.json")) if path.is_dir() else [path]
-    states = [read_object(file, request.encoding) for file in files]
-    found: dict[str, list[tuple[Node, Hashable, LabelSet]]] = {}
-    for file, state in zip(files, states, strict=True):
+    answers_of: dict[str, Answers] = {}
+    for file in files:
+        state = read_object(file, request.encoding)
         user = state.get("user_id")
         rater = file.parent.name if user is None else user.name()
         for unit in state.at("instance_id_to_label_to_value").values():
             for schema, labels in _schemas(unit):
-                found.setdefault(schema, []).append((unit, rater, labels))
-    question = choose_question(request.question, found, shown(path))
-    answers = Answers()
-    for unit, rater, labels in found.get(str(question), []):
-        answers.add(unit.key, rater, labels, unit.place)
-    return answers
+                answers = answers_of.setdefault(schema, Answers())
+                answers.add(unit.key, rater, labels, unit.place)
+    question = choose_question(request.question, answers_of, shown(path))
+    return Answers() if question is None else answers_of[question]
 
 
 def _schemas(unit: Node) -> Iterator[tuple[str, LabelSet]]:
-    """Yield the question and the labels of each scheme: pairs of (schema, name) and value."""
-    chosen: dict[str, set[Label]] = {}
+    """Yield the name and the labels of each scheme, from pairs of (schema, name) and value."""
+    labels_of: dict[str, set[Label]] = {}
     for pair in unit.items() if isinstance(unit.value, list) else ():
         key, value = list(pair.items())
         schema, name = (str(key.at(part).label()) for part in ("schema", "name"))
-        labels = chosen.setdefault(schema, set())
+        labels = labels_of.setdefault(schema, set())
         labels.update([name] * (value.value not in (None, False, "", "false")))
-    yield from ((schema, frozenset(labels)) for schema, labels in chosen.items())
+    yield from ((schema, frozenset(labels)) for schema, labels in labels_of.items())

@@ -1,4 +1,4 @@
-"""REDCap: one row a record or a repeat of a form, raw or with labels."""
+"""REDCap: one row per record or repeat of a form, raw or with labels."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from setagree.errors import DataError, SetagreeWarning, counted, shorten, warn
+from setagree.errors import DataError, SetagreeWarning, counted, warn
+from setagree.exports.blank_answers import Flags, settle
 from setagree.exports.format import Answers, Request
-from setagree.exports.sheets import FALSE, TRUE, Sheet, drop, flag_sets, pick_question, usual_column
-from setagree.exports.unclear import Flags, settle
+from setagree.exports.table_exports import (
+    FALSE,
+    TRUE,
+    Sheet,
+    drop,
+    flag_sets,
+    pick_question,
+    usual_column,
+)
 from setagree.wording.label_sets import LabelSet
 
 _BOXES = {
@@ -27,33 +35,35 @@ _INSTANCE = ("redcap_repeat_instance", "Repeat Instance")
 
 
 def read(path: Path, request: Request, kind: str) -> Answers:
-    """Read the export with labels, or the raw one, whose labels are codes.
+    """Return the checked boxes in the export with labels, or in the raw one, as codes.
 
-    A row is a record, or one of several repeats of a form in it. The status of the form tells the
-    empty set from no answer.
+    A row is a record, or one of several repeats of a form in it. The status of the form
+    distinguishes the empty set from a missing answer.
     """
-    whole = Sheet.open(path, request)
-    sheet = whole
+    records = sheet = Sheet.open(path, request)
     boxes = {name: match for name in sheet.columns if (match := _BOXES[kind].fullmatch(name))}
-    known = list(dict.fromkeys(match[1] for match in boxes.values()))
-    question = pick_question(request.question, known, sheet.name)
+    questions = list(dict.fromkeys(match[1] for match in boxes.values()))
+    question = pick_question(request.question, questions, sheet.name)
     columns = {name: match[2] for name, match in boxes.items() if match[1] == question}
-    if kind == "raw":  # REDCap writes a minus before a code as an underscore.
+    if kind == "raw":  # REDCap writes the minus of a code as an underscore.
         columns = {name: re.sub(r"^_(?=\d)", "-", code) for name, code in columns.items()}
-    # The status of a form is the next one to the right of its fields.
+    # The status of a form is the next status to the right of its fields.
     after = sheet.columns[sheet.columns.index([*columns][-1]) + 1 :]
     status = next((n for n in after if n.endswith("_complete") or n == "Complete?"), None)
     if instance := _column(sheet, _INSTANCE):
-        sheet = whole.keep(_rows_of_form(whole, columns, status, instance))
+        sheet = records.keep(_rows_of_form(records, columns, status, instance))
     ticked = flag_sets(sheet, columns, true={*TRUE, "checked"}, false={*FALSE, "unchecked"})
-    own = {*boxes, *_EVENT, *_INSTRUMENT, *_INSTANCE}
-    rest = [name for name in sheet.columns if name not in own]
-    unit, rater = _record_unit(rest, sheet.name), _rater(rest, sheet, instance)
-    units = _of_record(whole, sheet, unit, "unit", rest[0])
+    fields = {*boxes, *_EVENT, *_INSTRUMENT, *_INSTANCE}
+    names = [name for name in sheet.columns if name not in fields]
+    unit, rater = _record_unit(names, sheet.name), _rater(names, sheet, instance)
+    units = _of_record(records, sheet, unit, "unit", names[0])
     _warn_events(sheet, units, unit)
     labels, unclear = _by_status(sheet, *ticked, status)
-    found = sheet.found(units, _of_record(whole, sheet, rater, "rater", rest[0]), labels, unclear)
-    why = "REDCap exports boxes that nobody saw as unchecked, and there is no '<form>_complete'."
+    raters = _of_record(records, sheet, rater, "rater", names[0])
+    found = sheet.found(units, raters, labels, unclear)
+    why = (
+        "REDCap exports boxes that were not shown as unchecked, and there is no '<form>_complete'."
+    )
     return settle(found, request, why=why)
 
 
@@ -62,55 +72,55 @@ def _column(sheet: Sheet, names: Collection[str]) -> str | None:
 
 
 def _rows_of_form(sheet: Sheet, boxes: Collection[str], status: str | None, instance: str) -> Flags:
-    """Return which rows hold the form of a question: its repeats, or the record's own row."""
+    """Return which rows contain the form of a question: its repeats, or the row of the record."""
     instrument = _column(sheet, _INSTRUMENT)
     form = (status or "").removesuffix("_complete")
     if instrument is not None and form in set(sheet.cells(instrument)):
         return np.array(sheet.cells(instrument) == form, dtype=bool)
     if sheet.blank(instance).all():
         return np.ones(len(sheet.frame), dtype=bool)
-    # The fields of a form are blank in the rows of others.
+    # The fields of a form are blank in the rows of other forms.
     fields = boxes if status is None else [status]
     is_other: Flags = np.logical_and.reduce([sheet.blank(name) for name in fields])
     return ~is_other
 
 
 def _rater(names: Sequence[str], sheet: Sheet, instance: str | None) -> str:
-    """Return the column of the raters; where none is called so, the instances are raters."""
+    """Return the column of the raters, or that of the instances if none has a usual name."""
     try:
         return usual_column("rater", names, sheet.name)
     except DataError:
         if instance is None or sheet.blank(instance).any():
             raise
     warn(
-        f"{sheet.name}: no column names the rater, so the instances of the repeated form are taken "
-        f"as raters; if {instance!r} 1 is another person in each record, this suits coefficients "
-        "that need no raters (alpha, Fleiss' kappa).",
+        f"{sheet.name}: no column identifies the rater, so that the instances of the repeated form "
+        f"are read as raters; if {instance!r} 1 is another person in each record, use coefficients "
+        "that do not require raters (alpha, Fleiss' kappa).",
         SetagreeWarning,
     )
     return instance
 
 
-def _of_record(whole: Sheet, sheet: Sheet, name: str, role: str, record: str) -> list[Hashable]:
-    """Return identifiers, which may stand in another row of the record than its repeats."""
+def _of_record(records: Sheet, sheet: Sheet, name: str, role: str, record: str) -> list[Hashable]:
+    """Return identifiers, which may be in another row of the record than its repeats."""
     ids = sheet.ids(name, role)
     if None not in ids or name == record:
         return ids
-    known: dict[str, Hashable] = {}
-    for key, one in zip(whole.cells(record).tolist(), whole.ids(name, role), strict=True):
-        if one is not None and known.setdefault(key, one) != one:
+    id_of: dict[str, Hashable] = {}
+    for key, value in zip(records.cells(record).tolist(), records.ids(name, role), strict=True):
+        if value is not None and id_of.setdefault(key, value) != value:
             raise DataError(
-                f"{whole.name}: record {key!r} has rows without {name!r}, and others with "
-                f"{known[key]!r} and {one!r}; write it in every row."
+                f"{records.name}: record {key!r} has rows without {name!r}, and others with "
+                f"{id_of[key]!r} and {value!r}; write it in every row."
             )
     keys = sheet.cells(record).tolist()
-    return [known.get(key) if one is None else one for one, key in zip(ids, keys, strict=True)]
+    return [id_of.get(key) if x is None else x for x, key in zip(ids, keys, strict=True)]
 
 
 def _warn_events(sheet: Sheet, units: Sequence[Hashable], unit: str) -> None:
-    """Warn that a unit was rated in several events or instances, as a patient at two visits is.
+    """Warn if a unit was rated in several events or instances, such as a patient at two visits.
 
-    Where each instance is one row, it is one rating of several.
+    There is no warning if each instance has one row, because it is then one of several ratings.
     """
     for name in filter(None, (_column(sheet, _EVENT), _column(sheet, _INSTANCE))):
         pairs = pd.DataFrame({"unit": units, "time": sheet.cells(name).to_numpy()})
@@ -119,35 +129,30 @@ def _warn_events(sheet: Sheet, units: Sequence[Hashable], unit: str) -> None:
             continue
         if n := int((times > 1).sum()):
             warn(
-                f"{sheet.name}: {counted(n, 'unit')} with rows of several {name!r}, which are "
-                f"taken as one unit each; if they are not, join {unit!r} and {name!r} in one "
-                "column called 'unit'.",
+                f"{sheet.name}: {counted(n, 'unit')} with rows of several {name!r}, each read as "
+                f"one unit; if they are several, join {unit!r} and {name!r} in a column 'unit'.",
                 SetagreeWarning,
             )
 
 
-def _record_unit(names: Sequence[str], where: str) -> str:
-    """Return the column of the units: one of their own, else the record, which comes first."""
+def _record_unit(names: Sequence[str], file: str) -> str:
+    """Return the column of the units, or that of the record, the first, if there is no other."""
     try:
-        return usual_column("unit", names[1:], where)
+        return usual_column("unit", names[1:], file)
     except DataError:
-        return usual_column("unit", names, where)
+        return usual_column("unit", names, file)
 
 
 def _by_status(
     sheet: Sheet, labels: list[LabelSet | None], blank: Flags, status: str | None
 ) -> tuple[list[LabelSet | None], Flags]:
-    """Return the answers of complete forms; without a status, a row without a tick is open."""
+    """Return the answers of complete forms; without a status, a row without a tick is unclear."""
     unticked = np.array([not each for each in labels], dtype=bool)
     if status is None:
-        open_ = unticked & ~blank
-        return drop(labels, open_), open_
-    done = sheet.among(status, _COMPLETE)
-    odd = np.flatnonzero(~(done | sheet.among(status, _INCOMPLETE)))
-    if odd.size:
-        said = shorten(sheet.frame[status].iloc[odd[0]])
-        raise sheet.error(int(odd[0]), status, f"{said} is not a status of a form.")
+        unclear = unticked & ~blank
+        return drop(labels, unclear), unclear
+    done = sheet.one_of(status, _COMPLETE, _INCOMPLETE, "is not a status of a form.")
     if n := int(np.count_nonzero(~done & ~unticked)):
         boxes = counted(n, "record with ticks", "records with ticks")
-        warn(f"{sheet.name}: {boxes} left out, as {status!r} is not Complete.", SetagreeWarning)
+        warn(f"{sheet.name}: {boxes} left out: {status!r} is not Complete.", SetagreeWarning)
     return drop(labels, ~done), np.zeros(len(labels), dtype=bool)

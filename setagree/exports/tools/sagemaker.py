@@ -1,26 +1,27 @@
-"""SageMaker Ground Truth: a folder with a file for each unit."""
+"""SageMaker Ground Truth: a folder with one file per unit."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from setagree.errors import DataError, listing
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import check_useless, choose_question
-from setagree.exports.nodes import Node, read_object, shown
+from setagree.exports.json_nodes import Node, read_object, shown
+from setagree.exports.reader_helpers import check_useless, choose_question
 from setagree.wording.label_sets import Label
 
 _RESPONSE = re.compile(r"(?P<job>.*?/)??(?:iteration-\d+/)?(?P<unit>\d+)/[^/]+\.json")
 
 
 def read(path: Path, request: Request) -> Answers:
-    """Return what each worker answered; the unit is the place in the manifest, from 0."""
+    """Return the answer of each worker; the unit is the position in the manifest, from 0."""
     check_useless(request, path, "roster")
     if not path.is_dir():
         raise DataError(
-            f"{shown(path)} holds consolidated answers, one for each unit, and no workers; name "
-            "the folder annotations/worker-response of the labeling job."
+            f"{shown(path)} has consolidated answers, one per unit, without workers; pass the "
+            "folder annotations/worker-response of the labeling job."
         )
     files = {
         file: match
@@ -28,54 +29,47 @@ def read(path: Path, request: Request) -> Answers:
         if (match := _RESPONSE.fullmatch(file.relative_to(path).as_posix()))
     }
     _check_jobs([match["job"] or "" for match in files.values()], path)
-    answers_of = [
-        (int(match["unit"]), each)
-        for file, match in files.items()
-        for each in _worker_answers(file, path, request)
-    ]
-    found = [name for _, each in answers_of for name in each.at("answerContent").members()]
-    question = choose_question(request.question, found, shown(path))
+    responses: list[tuple[int, Node]] = []
+    for file, match in files.items():
+        name = file.relative_to(path).as_posix()
+        root = replace(read_object(file, request.encoding), file=name, key="")
+        responses += [(int(match["unit"]), response) for response in root.at("answers").items()]
+    contents = [response.at("answerContent") for _, response in responses]
+    questions = [name for content in contents for name in content.members()]
+    question = str(choose_question(request.question, questions, shown(path)))
     answers = Answers()
-    for unit, each in answers_of:
-        content = each.at("answerContent").get(str(question))
-        labels = None if content is None else _selected(content)
-        answers.add(unit, each.at("workerId").name(), labels, str(each))
+    for (unit, response), content in zip(responses, contents, strict=True):
+        labels = _selected(content.at(question)) if content.get(question) is not None else None
+        answers.add(unit, response.at("workerId").name(), labels, str(response))
     return answers
 
 
 def _check_jobs(folders: list[str], path: Path) -> None:
-    """Raise an error for the answers of several jobs, whose units are numbered from 0 each."""
+    """Raise an error for the answers of several jobs, because each numbers its units from 0."""
     if len(jobs := list(dict.fromkeys(folders))) > 1:
         raise DataError(
-            f"{shown(path)} holds the answers of {len(jobs)} jobs, in {listing(jobs)}; the units "
-            "of each are numbered from 0, so name the folder of one."
+            f"{shown(path)} has the answers of {len(jobs)} jobs, in {listing(jobs)}; each numbers "
+            "its units from 0: pass the folder of one job."
         )
 
 
-def _worker_answers(file: Path, folder: Path, request: Request) -> list[Node]:
-    """Return the answers in a file, which know its place in the folder."""
-    root = read_object(file, request.encoding)
-    inside = Node(root.value, file.relative_to(folder).as_posix())
-    return list(inside.at("answers").items())
-
-
 def _selected(content: Node) -> frozenset[Label]:
-    """Return the labels of a multi-select, or the one of a classifier."""
+    """Return the labels of a multi-select question, or the label of a single-select question."""
     if "label" in content.members():
         return frozenset([content.at("label").label()])
     return content.at("labels").label_set()
 
 
 def is_job(peek: Peek) -> bool:
-    """Return whether a folder holds answers of workers: by its own path, and those in it."""
-    inside = f"{peek.path.resolve().as_posix()}/"
+    """Return whether a folder has answers of workers, by its path and those of its files."""
+    folder = f"{peek.path.resolve().as_posix()}/"
     return any(
-        _RESPONSE.fullmatch(name) and "worker-response/" in f"{inside}{name}" for name in peek.names
+        _RESPONSE.fullmatch(name) and "worker-response/" in f"{folder}{name}" for name in peek.names
     )
 
 
 def is_manifest(peek: Peek) -> bool:
-    """Return whether a record is one of an output manifest, whose answers are consolidated."""
+    """Return whether a record is from an output manifest, whose answers are consolidated."""
     record = peek.record if isinstance(peek.record, dict) else {}
     return any(
         key.endswith("-metadata") and isinstance(value, dict) and "human-annotated" in value

@@ -1,4 +1,4 @@
-"""spaCy: JSONL with the categories of texts, and folders with the spans of each rater."""
+"""spaCy: JSONL with categories of texts, and folders with the spans of each rater."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from pathlib import Path
 
 from setagree.errors import DataError, FileError, MissingDependencyError, listing
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.gathering import check_useless
-from setagree.exports.nodes import Node, first_object, read_records, shown
+from setagree.exports.json_nodes import Node, first_object, read_records, shown
+from setagree.exports.reader_helpers import check_useless
 from setagree.study.columns import guess_columns
 from setagree.study.spans import Spans, as_spans
 from setagree.wording.label_sets import Label
 
 
 def read(path: Path, request: Request) -> Answers:
-    """Return the categories that are 1; unit and annotator are what ``meta`` says they are."""
+    """Return the categories that are 1, with the unit and the rater from ``meta``."""
     check_useless(request, path, "question", "roster")
     lines = read_records(path, request.encoding, name="examples")
-    known = dict.fromkeys(label for line in lines for label in line.at("cats").members())
+    names = dict.fromkeys(label for line in lines for label in line.at("cats").members())
     unit, rater = _meta_keys(lines[0])
     answers = Answers()
     for line in lines:
-        meta = line.at("meta")
-        answers.add(meta.at(unit).name(), meta.at(rater).name(), _given(line, known), line.place)
+        meta, labels = line.at("meta"), _labels(line.at("cats"), names)
+        answers.add(meta.at(unit).name(), meta.at(rater).name(), labels, line.place)
     return answers
 
 
@@ -31,44 +31,42 @@ def _meta_keys(line: Node) -> tuple[str, str]:
     """Return the keys of the unit and the rater in ``meta``, by their usual names."""
     keys = list(line.at("meta").members()) if "meta" in line.members() else []
     try:
-        found = guess_columns([*keys, ""], labels="")
+        columns = guess_columns([*keys, ""], labels="")
     except DataError:
         has = f"'meta' has {listing(keys)}" if keys else "there is no 'meta'"
         raise DataError(
-            f"{line}: spaCy's categories do not tell unit and annotator, and {has}; give each "
-            "record meta = {'unit': ..., 'rater': ...}."
+            f"{line}: unit and rater must be in 'meta', because spaCy's categories do not have "
+            f"them, and {has}; add meta = {{'unit': ..., 'rater': ...}} to each record."
         ) from None
-    return found.unit, found.rater
+    return columns.unit, columns.rater
 
 
-def _given(line: Node, known: Iterable[str]) -> frozenset[Label]:
-    cats = line.at("cats")
-    for label in known:
-        if label not in cats.members():
-            raise cats.fail(f"no {label!r}, which is unknown then, not 0; write 0.0 or 1.0.")
-        if cats.members()[label] not in (0, 1):
+def _labels(cats: Node, names: Iterable[str]) -> frozenset[Label]:
+    """Return the categories that are 1; all `names` must be present, and be 0 or 1."""
+    flags = cats.members()
+    for label in names:
+        if label not in flags:
+            raise cats.fail(f"no {label!r}, so that it is unknown, not 0; write 0.0 or 1.0.")
+        if flags[label] not in (0, 1):
             raise cats.at(label).fail(
-                f"{cats.members()[label]!r} is neither 0 nor 1; a score is not yet an answer."
+                f"{flags[label]!r} is neither 0 nor 1; convert scores to answers first."
             )
-    return frozenset(label for label, flag in cats.members().items() if flag)
+    return frozenset(label for label, flag in flags.items() if flag)
 
 
 # ---- spans ---------------------------------------------------------------------------------------
 
 
 def read_docs(path: Path, _: Request) -> Answers:
-    """Raise DataError: documents of spaCy are read as spans alone."""
+    """Raise DataError, because documents of spaCy are only read as spans."""
     raise DataError(f"{shown(path)} has spans; read them with {as_spans()}.")
 
 
 def holds(peek: Peek) -> bool:
     """Return whether the files of a folder have spans in the JSON of spaCy."""
-    names = [name for name in peek.names if name.endswith(".jsonl")]
-    if not names:
-        return False
-    with (peek.path / names[0]).open(encoding="utf-8-sig", errors="replace") as file:
-        found = first_object(file.read(2**16)) or {}
-    return {"text", "ents"} <= found.keys() and "_input_hash" not in found
+    first = next((name for name in peek.names if name.endswith(".jsonl")), None)
+    record = {} if first is None else first_object(peek.beginning(first)) or {}
+    return {"text", "ents"} <= record.keys() and "_input_hash" not in record
 
 
 def read_spans(path: Path, request: Request, spans: Spans) -> None:
@@ -78,7 +76,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
     """
     if not path.is_dir() and not request.is_one_of_several:
         raise DataError(
-            f"{shown(path)} does not tell who annotated; name a folder with a .spacy or .jsonl "
+            f"{shown(path)} does not identify the rater; pass a folder with a .spacy or .jsonl "
             "file of each rater."
         )
     number = {text: name for name, text in spans.texts.items()}
@@ -90,28 +88,26 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
             document = number.setdefault(text, len(number) + 1)
             pair = spans.add_done(document, file.stem, place, text)
             if (tokens := doc.get("tokens")) is not None:
-                spans.tokens[document] = [one.ends() for one in tokens.items()]
-            groups = doc.get("spans")
-            layers = [doc.at("ents"), *([] if groups is None else groups.values())]
-            for layer in layers:
-                for one in layer.items():
-                    label = one.at("label").label()
-                    spans.add(pair, one.ends(), label, place, layer=str(layer.key))
-    spans.why = "A document of spaCy does not tell whether somebody looked for spans."
+                spans.tokens[document] = [token.ends() for token in tokens.items()]
+            for layer in (doc.at("ents"), *doc.values_of("spans")):
+                for span in layer.items():
+                    label = span.at("label").label()
+                    spans.add(pair, span.ends(), label, place, layer=str(layer.key))
+    spans.why = "spaCy does not distinguish documents without spans from unannotated ones."
 
 
 def _docs(file: Path) -> list[Node]:
-    """Return the documents of a .spacy file in the JSON of spaCy, which itself reads them."""
+    """Return the documents of a .spacy file, which spaCy reads and converts to JSON."""
     try:
         from spacy.tokens import DocBin
         from spacy.vocab import Vocab
     except ImportError as error:
         raise MissingDependencyError(
-            "files of spaCy are read by spaCy; install it with pip install spacy, or write a table "
-            "with one row per span."
+            "reading files of spaCy requires spaCy: pip install spacy. Or write a table with one "
+            "row per span."
         ) from error
     try:
         docs = DocBin().from_disk(file).get_docs(Vocab())
         return [Node({"ents": [], **doc.to_json()}, shown(file)) for doc in docs]
-    except Exception as error:  # of zlib, msgpack and spaCy
-        raise FileError(f"{shown(file)} is not a file of DocBin ({error}).") from error
+    except Exception as error:  # errors of zlib, msgpack and spaCy
+        raise FileError(f"{shown(file)} is not a DocBin file ({error}).") from error

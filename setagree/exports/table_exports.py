@@ -1,4 +1,4 @@
-"""Exports that are tables: their cells, where these stand, and what columns tell."""
+"""Exports that are tables: cells with their locations, roles of columns, flags and label lists."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.exports.blank_answers import Flags, Found
 from setagree.exports.format import Request
-from setagree.exports.gathering import choose_question
-from setagree.exports.unclear import Flags, Found
+from setagree.exports.reader_helpers import choose_question
 from setagree.files.records import unique_keys
 from setagree.files.tables import read_table
 from setagree.study.answer_warnings import warn_brackets, warn_merged_names, warn_separator
@@ -43,8 +43,8 @@ T = TypeVar("T")
 TRUE = frozenset({"true", "1", "1.0"})
 FALSE = frozenset({"false", "0", "0.0"})
 
-# What people call the column that identifies their units, the surest first.
-_OWN_IDS = (
+# Usual names of a column of unit identifiers, the surest first.
+_USUAL_IDS = (
     *("unit", "unitid", "item", "itemid", "doc", "docid", "document", "documentid"),
     *("textid", "exampleid", "sampleid", "caseid", "recordid", "sentenceid", "tweetid", "imageid"),
     *("id", "uid", "key", "index", "name", "filename", "file", "imagename", "image", "imageurl"),
@@ -53,16 +53,17 @@ _OWN_IDS = (
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A table of text, and the line where each of its rows begins.
+    """A table of text with the location of each row.
 
-    `starts` are these lines, the header in line 1; where `unit` is "row", the numbers of the rows.
-    `name` is what sentences call the file, and `null` says which cells are null; they are blank.
+    `starts` are the lines where rows begin, with the header in line 1; if `counts` is "row", they
+    are the numbers of the rows. `name` is the file in messages. `null` marks null cells, which are
+    blank in `frame`.
     """
 
     name: str
     frame: pd.DataFrame
     starts: npt.NDArray[np.int64]
-    unit: str = "line"
+    counts: str = "line"
     null: pd.DataFrame | None = None
 
     @classmethod
@@ -70,14 +71,14 @@ class Sheet:
         """Read a file."""
         frame = read_table(path, encoding=request.encoding, sheet=request.sheet)
         null = frame.isna()
-        for column in frame.columns[null.any()]:  # of JSON and Parquet; text has none
+        for column in frame.columns[null.any()]:  # JSON and Parquet; files of text have no nulls
             if pd.api.types.infer_dtype(frame[column], skipna=True) in {"string", "empty"}:
                 frame[column] = frame[column].astype(object).mask(null[column], "")
-        odd = [str(name) for name in frame if not pd.api.types.is_string_dtype(frame[name])]
-        if odd:
+        typed = [str(name) for name in frame if not pd.api.types.is_string_dtype(frame[name])]
+        if typed:
             raise FileError(
                 f"{path.name} is not a table of text, as the export of a tool is: column "
-                f"{odd[0]!r} holds numbers or lists. Read it as a table, with from_long or "
+                f"{typed[0]!r} has numbers or lists. Read it as a table, with from_long or "
                 "from_wide."
             )
         breaks = np.zeros(len(frame), dtype=np.int64)
@@ -87,87 +88,101 @@ class Sheet:
         starts = header + np.arange(len(frame)) + np.cumsum(breaks) - breaks
         sheet = cls(path.name, frame, starts, null=null)
         if _n_lines(path) != starts[-1] + breaks[-1]:
-            sheet = replace(sheet, starts=np.arange(1, len(frame) + 1), unit="row")
+            sheet = replace(sheet, starts=np.arange(1, len(frame) + 1), counts="row")
         return sheet if request.where is None else sheet.keep(matching_rows(frame, request.where))
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns."""
+        """Names of the columns."""
         return [str(name) for name in self.frame]
 
     @cached_property
     def places(self) -> list[str]:
-        """Where each row stands."""
-        return [f"{self.unit} {start}" for start in self.starts.tolist()]
+        """Location of each row in the file."""
+        return [f"{self.counts} {start}" for start in self.starts.tolist()]
 
     def keep(self, rows: Flags) -> Sheet:
-        """Return some of the rows."""
+        """Return the table with the marked rows."""
         null = None if self.null is None else self.null[rows]
         return replace(self, frame=self.frame[rows], starts=self.starts[rows], null=null)
 
     def after(self, prefix: str) -> dict[str, str]:
-        """Return the columns with a prefix, by what follows it."""
+        """Return the columns with a prefix, by their names without it."""
         return {n.removeprefix(prefix): n for n in self.columns if n.startswith(prefix)}
 
     def cells(self, name: str) -> pd.Series[str]:
         """Return a column without the space around its cells."""
         if name not in self.frame:
             hint = did_you_mean(name, self.columns)
-            known = listing(self.columns, limit=12)
-            raise FileError(f"{self.name} has no column {name!r}; the columns are {known}.{hint}")
+            columns = listing(self.columns, limit=12)
+            raise FileError(f"{self.name} has no column {name!r}; the columns are {columns}.{hint}")
         return self.frame[name].str.strip()
 
     def ids(self, name: str, role: str = "identifier") -> list[Hashable]:
-        """Return identifiers without the space around them; a blank cell is none."""
-        found = [cell or None for cell in self.cells(name).tolist()]
+        """Return identifiers without the space around them, or None for blank cells."""
+        ids: list[Hashable] = [cell or None for cell in self.cells(name).tolist()]
         first: dict[str, str] = {}
-        written = self.frame[name].unique().tolist()
-        spelled = [(first.setdefault(one.strip(), one), one) for one in written if one.strip()]
-        warn_merged_names(role, [pair for pair in spelled if pair[0] != pair[1]])
-        return list(found)
+        distinct = [cell for cell in self.frame[name].unique().tolist() if cell.strip()]
+        pairs = [(first.setdefault(cell.strip(), cell), cell) for cell in distinct]
+        warn_merged_names(role, [pair for pair in pairs if pair[0] != pair[1]])
+        return ids
 
     def blank(self, name: str) -> Flags:
-        """Return which cells of a column are blank."""
+        """Return whether each cell of a column is blank."""
         return (self.cells(name) == "").to_numpy(dtype=bool)
 
     def is_null(self, name: str) -> Flags:
-        """Return which cells of a column are null."""
+        """Return whether each cell of a column is null."""
         if self.null is None:
             return np.zeros(len(self.frame), dtype=bool)
         return self.null[name].to_numpy(dtype=bool)
 
     def groups(self, names: Sequence[str]) -> npt.NDArray[np.integer[Any]]:
-        """Return codes of the rows that are the same where all these columns are."""
+        """Return a code per row; rows have equal codes if all these columns are equal."""
         cells = pd.DataFrame({name: self.cells(name) for name in names})
         return cells.groupby(list(names), sort=False).ngroup().to_numpy()
 
     def among(self, name: str, texts: Collection[str]) -> Flags:
-        """Return which cells are one of these texts, in whatever case; none without the column."""
+        """Return whether each cell is one of `texts`, in any case; False without the column."""
         if name not in self.frame:
             return np.zeros(len(self.frame), dtype=bool)
         codes, distinct = pd.factorize(self.frame[name].to_numpy(dtype=object))
-        found = np.array([cell.strip().lower() in texts for cell in distinct], dtype=bool)
-        return found[codes]
+        return np.array([cell.strip().lower() in texts for cell in distinct], dtype=bool)[codes]
+
+    def one_of(
+        self, name: str, texts: Collection[str], others: Collection[str], problem: str
+    ) -> Flags:
+        """Return whether each cell of a column is one of `texts`; else it must be of `others`.
+
+        `problem` is the error for another cell, after the cell itself.
+        """
+        matches = self.among(name, texts)
+        odd = np.flatnonzero(~(matches | self.among(name, others)))
+        if odd.size:
+            cell = shorten(self.frame[name].iloc[odd[0]])
+            raise self.error(int(odd[0]), name, f"{cell} {problem}")
+        return matches
 
     def parse(self, name: str, read: Callable[[str], T | None]) -> list[T | None]:
-        """Return what each cell says, or None if it is blank; each distinct cell is read once."""
+        """Return the parsed cells, or None if they are blank; each distinct cell is read once."""
         codes, distinct = pd.factorize(self.cells(name).to_numpy(dtype=object))
-        found: list[T | None] = []
+        parsed: list[T | None] = []
         for code, cell in enumerate(distinct):
             try:
-                found.append(read(cell) if cell else None)
+                parsed.append(read(cell) if cell else None)
             except SetagreeError as error:
                 raise self.error(int(np.argmax(codes == code)), name, error) from error
-        return [found[code] for code in codes]
+        return [parsed[code] for code in codes]
 
     def error(self, row: int, column: str, sentence: object) -> FileError:
-        """Return the error of a cell, with its place."""
+        """Return the error for a cell, with its location."""
         return FileError(f"{self.name}, {self.places[row]}, column {column!r}: {sentence}")
 
     def partly_blank(self, row: int, column: str, whole: str) -> FileError:
-        """Return the error of the blank cell of a label, where others of the `whole` are not."""
-        hint = f"the cell is blank, and other labels of that {whole} are not."
-        return self.error(row, column, hint)
+        """Return the error for a blank flag in a row or text whose other flags are not blank."""
+        return self.error(
+            row, column, f"the cell is blank, and other labels of that {whole} are not."
+        )
 
     def found(
         self,
@@ -180,13 +195,13 @@ class Sheet:
         return Found(self.name, units, raters, list(labels), self.places, unclear)
 
 
-def of_columns(
+def from_columns(
     sheet: Sheet,
     raters: list[Hashable],
     units: Mapping[str, str],
     read: Callable[[str], tuple[list[LabelSet | None], Flags]],
 ) -> Found:
-    """Return the answers of a table with one row per rater; `units` maps columns to units."""
+    """Return the answers in a table with one row per rater; `units` maps columns to units."""
     answers = [read(column) for column in units]
     places = [f"{place}, column {column!r}" for column in units for place in sheet.places]
     return Found(
@@ -200,7 +215,7 @@ def of_columns(
 
 
 def _n_lines(path: Path) -> int:
-    """Return how many lines a file of text has; blank ones, which no table shows, count."""
+    """Return the number of lines of a file, including blank ones, which tables skip."""
     n, last = 0, b""
     with path.open("rb") as file:
         while block := file.read(2**20):
@@ -216,11 +231,11 @@ def plain(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
-def pick_question(asked: str | None, known: Sequence[str], where: str) -> str:
-    """Return the question that was asked for, or the only one there is."""
-    if not known:
-        raise FileError(f"{where} has no column of answers.")
-    return str(choose_question(asked, known, where))
+def pick_question(question: str | None, questions: Sequence[str], file: str) -> str:
+    """Return the requested question, or the only one; raise an error if there is none."""
+    if not questions:
+        raise FileError(f"{file} has no column of answers.")
+    return str(choose_question(question, questions, file))
 
 
 def question_units(
@@ -231,64 +246,63 @@ def question_units(
     They are those that match the pattern `request.question`, or all if all have the same labels.
     `without` is what the file lacks if there is no question.
     """
-    asked = request.question
+    pattern = request.question
     if not labels_of:
         raise DataError(
-            f"{name} has {without}, so that nothing tells which columns are units; write it as one "
-            "row for each unit and rater."
+            f"{name} has {without}, so that the columns of units cannot be identified; write it "
+            "with one row per unit and rater."
         )
-    known = f"its questions are {listing(list(labels_of), limit=12)}"
+    questions = f"its questions are {listing(list(labels_of), limit=12)}"
     labels = {*labels_of.values()}
-    if asked is None and (None in labels or len(labels) > 1):
+    if pattern is None and (None in labels or len(labels) > 1):
         raise OptionError(
-            f"{name} has no looped question, so that the questions are the units: {known}. Say "
-            f"which count by a pattern, as {option('question', 'Q*')}; {option('question', '*')} "
-            "takes all."
+            f"{name} has no looped question, so that the questions are the units: {questions}. "
+            f"Select some by a pattern, as in {option('question', 'Q*')}, or all with "
+            f"{option('question', '*')}."
         )
-    chosen = {q: q for q in labels_of if asked is None or q == asked or fnmatchcase(q, asked)}
-    if not chosen:
-        raise OptionError(f"{option('question', asked)} fits no question of {name}; {known}.")
-    return chosen
+    selected = {q: q for q in labels_of if pattern in (None, q) or fnmatchcase(q, str(pattern))}
+    if not selected:
+        raise OptionError(
+            f"{option('question', pattern)} matches no question of {name}; {questions}."
+        )
+    return selected
 
 
-def usual_column(role: Role, names: Iterable[str], where: str) -> str:
-    """Return the one column with a usual name for the unit or the rater."""
+def usual_column(role: Role, names: Iterable[str], file: str) -> str:
+    """Return the only column with a usual name for the unit or the rater."""
     listed = list(names)
     others: dict[str, Any] = {r: f"\0{r}" for r in ("unit", "rater", "labels") if r != role}
     try:
         return str(getattr(guess_columns([*listed, *others.values()], **others), role))
     except DataError:
         raise DataError(
-            f"{where}: which column names the {role}? None of {listing(listed, limit=12)} is it "
-            f"beyond doubt; call it {role!r}."
+            f"{file}: no column has a usual name for the {role}, or several have one; the columns "
+            f"are {listing(listed, limit=12)}. Rename the column to {role!r}."
         ) from None
 
 
 def unit_names(
-    sheet: Sheet, keys: Sequence[str], own: Mapping[str, str], otherwise: str
+    sheet: Sheet, keys: Sequence[str], inputs: Mapping[str, str], otherwise: str
 ) -> list[Hashable]:
-    """Return names of the units that are the same where all `keys` are.
+    """Return names of the units, which are the rows with equal `keys`.
 
-    A column of `own` (name: column) that identifies the same units gives its names, so that
-    ``u3`` is not called ``502``; else the column `otherwise` does, by its first cell for a unit.
+    They are in the column of `inputs` (name: column) with a usual name whose values identify the
+    same units, so that ``u3`` is not called ``502``; otherwise in the column `otherwise`, in the
+    first row of each unit.
     """
     codes = sheet.groups(keys)
-    by_plain = {plain(name): column for name, column in own.items()}
-    for name in _OWN_IDS:
-        column = by_plain.get(name)
-        if column is not None and _same_units(codes, sheet.cells(column)):
+    by_plain = {plain(name): column for name, column in inputs.items()}
+    for column in filter(None, map(by_plain.get, _USUAL_IDS)):
+        names = sheet.cells(column)
+        pairs = pd.DataFrame({"code": codes, "name": names.to_numpy()}).drop_duplicates()
+        if pairs["code"].is_unique and pairs["name"].is_unique and not (names == "").any():
             return sheet.ids(column)
     first = sheet.cells(otherwise).groupby(codes, sort=False).transform("first")
     return [cell or None for cell in first.tolist()]
 
 
-def _same_units(codes: npt.NDArray[Any], names: pd.Series[str]) -> bool:
-    pairs = pd.DataFrame({"code": codes, "name": names.to_numpy()}).drop_duplicates()
-    return pairs["code"].is_unique and pairs["name"].is_unique and not (names == "").any()
-
-
 def segments(sheet: Sheet, document: str, part: str) -> list[Hashable]:
-    """Return the units: documents where each has one marked part, else the parts."""
+    """Return the units: the documents if each has one marked part, otherwise the parts."""
     if part not in sheet.frame:
         return sheet.ids(document)
     sizes = np.bincount(sheet.groups([document, part]))
@@ -296,8 +310,8 @@ def segments(sheet: Sheet, document: str, part: str) -> list[Hashable]:
         return sheet.ids(document)
     if alone := int(np.count_nonzero(sizes == 1)):
         warn(
-            f"{sheet.name}: {counted(alone, 'segment')} of {sizes.size:,} marked by one rater "
-            f"only; segments are one unit where {document!r} and {part!r} are the same.",
+            f"{sheet.name}: {counted(alone, 'segment')} of {sizes.size:,} marked by only one rater;"
+            f" segments are one unit if {document!r} and {part!r} are equal.",
             SetagreeWarning,
         )
     return [f"{d} [{p}]" for d, p in zip(sheet.cells(document), sheet.cells(part), strict=True)]
@@ -314,46 +328,28 @@ def flag_sets(
     false: Collection[str] = FALSE,
     no_answer: Collection[str] = ("",),
 ) -> tuple[list[LabelSet | None], Flags]:
-    """Return the label sets of one column per label, and which rows are blank in all of them.
+    """Return the label sets in one column of flags per label, and the rows without any flag.
 
-    `columns` maps each column to its label. A blank row has no set; a row that is blank in part
-    is an error.
+    `columns` maps each column to its label. A row without flags has no label set; a row with
+    flags in only some columns is an error.
     """
     if not columns:
         raise FileError(f"{sheet.name} has no columns of labels.")
-    on, blank = (np.empty((len(sheet.frame), len(columns)), dtype=bool) for _ in range(2))
-    for k, name in enumerate(columns):
-        on[:, k], blank[:, k] = _flags(sheet, name, true, false, no_answer)
-    nothing: Flags = np.logical_and.reduce(blank, axis=1)
-    partly = np.argwhere(blank & ~nothing[:, None])
+    problem = f"is neither {max(true)!r} nor {max(false)!r}."
+    others = {*false, *no_answer}
+    flags = np.column_stack([sheet.one_of(name, true, others, problem) for name in columns])
+    blank = np.column_stack([sheet.among(name, no_answer) for name in columns])
+    is_blank: Flags = np.logical_and.reduce(blank, axis=1)
+    partly = np.argwhere(blank & ~is_blank[:, None])
     if partly.size:
         row, k = partly[0]
         raise sheet.partly_blank(int(row), list(columns)[k], "row")
-    answer = from_cube(on[None], list(columns.values()), None, None, nothing[None]).answer
-    return answer.tolist(), nothing
+    return sets_of_flags(flags, columns.values(), is_blank), is_blank
 
 
-def ticked(sheet: Sheet, name: str) -> Flags:
-    """Return which cells of a column, which must be there, are true; a blank one is not."""
-    sheet.cells(name)
-    return _flags(sheet, name)[0]
-
-
-def _flags(
-    sheet: Sheet,
-    name: str,
-    true: Collection[str] = TRUE,
-    false: Collection[str] = FALSE,
-    no_answer: Collection[str] = ("",),
-) -> tuple[Flags, Flags]:
-    on, blank, off = (sheet.among(name, texts) for texts in (true, no_answer, false))
-    odd = np.flatnonzero(~(on | blank | off))
-    if odd.size:
-        row = int(odd[0])
-        known = f"{max(true)!r} nor {max(false)!r}"
-        said = shorten(sheet.frame[name].iloc[row])
-        raise sheet.error(row, name, f"{said} is neither {known}.")
-    return on, blank
+def sets_of_flags(flags: Flags, labels: Iterable[str], blank: Flags) -> list[LabelSet | None]:
+    """Return the label set of each row of flags, with a column per label; None if it is blank."""
+    return from_cube(flags[None], [*labels], None, None, blank[None]).answer.tolist()
 
 
 def read_json(cell: str) -> Any:
@@ -366,24 +362,22 @@ def read_json(cell: str) -> Any:
         raise FileError(f"{shorten(cell)}: {error}.") from None
 
 
-def label_list(found: object, cell: str) -> LabelSet:
-    """Return the labels of a JSON list."""
-    if isinstance(found, list) and all(isinstance(label, str) for label in found):
-        return frozenset(found)
+def label_list(labels: object, cell: str) -> LabelSet:
+    """Return the labels in a JSON list; `cell` is for the error."""
+    if isinstance(labels, list) and all(isinstance(label, str) for label in labels):
+        return frozenset(labels)
     raise FileError(f"{shorten(cell)} is not a list of labels.")
 
 
 def splitter(label_sep: str) -> Callable[[str], LabelSet]:
-    """Return the reader of cells whose labels have `label_sep` between them."""
+    """Return a function that splits a cell into labels at `label_sep`."""
     if not label_sep:
-        raise OptionError(
-            f"{option('label_sep', '')} cannot stand between labels; that is one character or more."
-        )
+        raise OptionError(f"{option('label_sep', '')} must have at least one character.")
     return lambda cell: frozenset(part for part in cell.split(label_sep) if part.strip())
 
 
 def warn_columns(sheet: Sheet, names: Iterable[str], label_sep: str) -> None:
-    """Warn if another separator than `label_sep` seems to separate the labels of columns."""
+    """Warn if labels in columns appear to be separated by another separator than `label_sep`."""
     distinct = dict.fromkeys(cell for name in names for cell in sheet.cells(name).unique())
     cells = [cell for cell in distinct if cell]
     warn_separator(cells, label_sep)
@@ -400,14 +394,17 @@ def split_column(sheet: Sheet, name: str, label_sep: str) -> list[LabelSet | Non
 def leave_out(
     labels: Sequence[LabelSet | None], rows: Flags, what: str, name: str
 ) -> list[LabelSet | None]:
-    """Return the labels without those rows; one warning counts them."""
-    n = int(np.count_nonzero(rows))
-    if not n:
-        return list(labels)
-    warn(f"{name}: {counted(n, what)} left out.", SetagreeWarning)
+    """Return the label sets without those of the marked rows; a warning counts these."""
+    warn_left_out(rows, what, name)
     return drop(labels, rows)
 
 
+def warn_left_out(rows: Flags, what: str, name: str) -> None:
+    """Warn with the number of marked rows, which are `what`, if there are any."""
+    if n := int(np.count_nonzero(rows)):
+        warn(f"{name}: {counted(n, what)} left out.", SetagreeWarning)
+
+
 def drop(labels: Sequence[LabelSet | None], rows: Flags) -> list[LabelSet | None]:
-    """Return the labels, with no annotation in those rows."""
-    return [None if out else each for each, out in zip(labels, rows.tolist(), strict=True)]
+    """Return the label sets, with None (no annotation) in the marked rows."""
+    return [None if is_out else x for x, is_out in zip(labels, rows.tolist(), strict=True)]
