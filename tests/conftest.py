@@ -1,11 +1,18 @@
 """Fixtures that several files share, and the order of the tests."""
 
 import gc
+import os
 import signal
 import sys
 
 import pytest
 from hypothesis import settings
+
+# Matrices are small, and pytest-xdist gives each processor a worker: threads would only wait for
+# each other. It is read when numpy or Polars is imported, and by the processes that tests start.
+os.environ |= dict.fromkeys(
+    ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"], "1"
+)
 
 # How long a case takes is a matter of the machine.
 settings.register_profile("setagree", deadline=None)

@@ -260,10 +260,13 @@ PLANS = [None, Plan(12, 0), Plan(12, 4), Plan(12, 12), Plan(10_000, 0), Plan(10_
 def test_the_chance_term_in_every_regime(monkeypatch, regime, plan):
     family, x, sums = dense(regime)
     made = SetGeometry(family)
+    if plan is not None:
+        monkeypatch.setattr(CostModel, "cheapest", lambda *_: plan)
     for distance, expected in zip(EXPECTED, sums, strict=True):
+        # A plan is one way for all distances: two that have no symmetry show it.
+        if plan is not None and distance not in {SKEW, UNLIKE_SIZES}:
+            continue
         weights = OverlapWeights(family, made, distance)
-        if plan is not None:
-            monkeypatch.setattr(CostModel, "cheapest", lambda *_: plan)
         assert x @ weights.distance_dot(x) == pytest.approx(expected, rel=1e-12)
 
 

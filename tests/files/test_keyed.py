@@ -56,7 +56,7 @@ def test_as_many_objects_as_keys_are_questionable(tmp_path):
 
 
 def test_many_keys_are_recognised_in_linear_time(tmp_path):
-    n = 100_000
+    n = 30_000
     path = tmp_path / "keyed.json"
     started = process_time()
     path.write_text(json.dumps({f"u{k}": {"ann": "ab"[k % 2], "bob": "a"} for k in range(n)}))
@@ -65,7 +65,7 @@ def test_many_keys_are_recognised_in_linear_time(tmp_path):
     path.write_text(json.dumps({f"u{k}": {"x": [k], "y": [2]} for k in range(n)}))
     with pytest.raises(DataError, match="have only numbers"):
         sa.agreement(path)
-    assert process_time() - started < 30
+    assert process_time() - started < 9
 
 
 def test_long_cells_are_compared_once(tmp_path):

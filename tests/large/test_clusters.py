@@ -215,6 +215,10 @@ class TestDaskInThisProcess:
             check_same(frame, table, partitioned_by_unit=by_unit)
 
 
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of Java for a process that ends before its code is worth optimising."""
+
+
 @pytest.fixture(scope="module")
 def spark():
     """Give a session of Spark with two local executors."""
@@ -232,6 +236,13 @@ def spark():
         "driver.host": "127.0.0.1",
         "executor.memory": "512m",
         "executorEnv.PYTHONPATH": path,
+        # Of small tables a plan takes longer to compile, in two ways, than to be interpreted.
+        "sql.codegen.wholeStage": "false",
+        "sql.codegen.factoryMode": "NO_CODEGEN",
+        "sql.adaptive.enabled": "false",
+        "driver.extraJavaOptions": QUICK,
+        "executor.extraJavaOptions": QUICK,
+        "task.maxFailures": "2",
     }
     for name, setting in settings.items():
         builder = builder.config(f"spark.{name}", setting)

@@ -143,9 +143,10 @@ def test_many_values_are_grouped_by_lists(tmp_path, n_pieces, monkeypatch, keep_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("many", [5_000, 1])
-@pytest.mark.parametrize("keep_raters", [False, True])
-@pytest.mark.parametrize("n_raters", [4, 60])
+@pytest.mark.parametrize(
+    ("many", "keep_raters", "n_raters"),
+    [(5_000, False, 4), (5_000, True, 60), (1, False, 60), (1, True, 4)],  # each two of them
+)
 def test_repeats(tmp_path, n_pieces, monkeypatch, keep_raters, n_raters, many):
     monkeypatch.setattr(program, "MANY_VALUES", many)
     table = generated()

@@ -151,9 +151,9 @@ PAIRS = [
     for r, road in enumerate(ROADS)
     for k, case in enumerate(CASES)
     for p, blank in enumerate(POLICIES)
-    if road in WHOLE or (r + k + p) % 2
+    if road in WHOLE or (r + k + p) % 4 == 0
 ]
-"""Each holder with every case and every policy; one of each engine with every pair of them."""
+"""One holder of each engine with every pair; the others with a quarter: each case, each policy."""
 
 
 @pytest.mark.slow
