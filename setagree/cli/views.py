@@ -332,7 +332,7 @@ def table_lines(f: Findings, rows: int, *, width: int, tables: int) -> Iterator[
 def _claims(f: Findings) -> Iterator[str]:
     """Yield the sentence on the correction of p, if there are claims."""
     if f.n_claims:
-        yield f"p is corrected {f.holm_clause}."
+        yield f"p is {f.holm_clause}."
 
 
 def _section_lines(section: Section, rows: int, width: int, tables: int) -> Iterator[str]:

@@ -100,7 +100,7 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     held = float(np.nansum(shares))
     part = f"These {n:,} hold {share(held)} of the disagreement." if 0 < held < 0.999 else ""
     if n > fitting(ax, limit):
-        return _unit_curve(ax, costliest_first(frame), part)
+        return _unit_curve(ax, largest_share_first(frame), part)
     heading(ax, "Disagreement per unit", measured(frame), part)
     if not n:
         return nothing(ax, "No unit has two ratings.")
@@ -115,7 +115,7 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     return ax
 
 
-def costliest_first(frame: pd.DataFrame) -> pd.DataFrame:
+def largest_share_first(frame: pd.DataFrame) -> pd.DataFrame:
     """Return units by their share of the disagreement, then by their mean distance."""
     worst = ["share_of_disagreement", "disagreement"]
     return frame.sort_values(worst, ascending=False, kind="stable")

@@ -1,10 +1,10 @@
-"""The topics of a report in their order, their results, and what the report shows of these."""
+"""Topics of a report in their order, their results, main findings and sections."""
 
 from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,7 +61,7 @@ SPAN_TOPICS: tuple[Topic, ...] = (
     *(spans.CONTENTS, spans.PLACES, estimates.CHOICES, decisions.TOPIC, labels.TOPIC),
     *(labels.CONFUSIONS, raters.TOPIC, raters.PAIRS, groups.TOPIC, estimates.CHANCE),
 )
-"""Those that hold for labelled spans, whose pieces have sizes."""
+"""The topics that are defined for labelled spans, whose pieces have sizes."""
 
 UNWEIGHTED = "are counted over the units of the sample, without their weights."
 """End of the note of a section that does not take sampling weights into account."""
@@ -72,7 +72,7 @@ ONE_BY_ONE = "and treat the units as drawn one by one."
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence that matters, and the section that has its details."""
+    """A main finding as a sentence, and the section with its details."""
 
     about: str
     section: str
@@ -89,8 +89,8 @@ def gather(
 ) -> Findings:
     """Return the findings about a study; a million ratings take about a minute.
 
-    The options are those of `report`; without a seed one is drawn. Models are taken out first:
-    only what compares them with the humans sees their answers.
+    The options are those of `report`; without a seed one is drawn. The answers of models are used
+    only in the sections that compare models with humans.
     """
     wanted = Options(**options)
     reading = None if wanted.facets is None else rater_reading(study, wanted.facets, wanted.model)
@@ -100,7 +100,7 @@ def gather(
         everyone, model = with_models(
             everyone, wanted.model, rater_columns=wanted.facets, all_units=True
         )
-        rater_codes(everyone, model, "model", "model")  # which raises for none, and for repeats
+        rater_codes(everyone, model, "model", "model")  # raises if none is named, or one twice
     marked = marked_models(everyone)
     if len(marked) < everyone.n_raters:
         model = [*dict.fromkeys([*model, *marked])]
@@ -112,21 +112,21 @@ def gather(
     as_generator(seed)  # raises before any work unless it is a seed
     named = models.named_models(everyone, model)
     humans = everyone.exclude_raters(named) if named else everyone
-    one = main_distance(humans, distance, get_coefficient(coefficient))
-    main = agreement(humans, coefficient=coefficient, distance=one, level=level).rows[0]
+    measure = main_distance(humans, distance, get_coefficient(coefficient))
+    main = agreement(humans, coefficient=coefficient, distance=measure, level=level).rows[0]
     others = {"model": named or None, "panels": wanted.panels, "facets": wanted.facets}
-    if main.case.is_sized and (given := [x for x, one in others.items() if one is not None]):
+    undefined = [name for name, value in others.items() if value is not None]
+    if main.case.is_sized and undefined:
         raise OptionError(
-            f"{option(given[0])} of a report is not defined for units with sizes, such as pieces "
-            "of text. To leave out a rater, use study.exclude_raters or --exclude-raters."
+            f"{option(undefined[0])} of a report is not defined for units with sizes, such as "
+            "pieces of text. To leave out a rater, use study.exclude_raters or --exclude-raters."
         )
     wanted = replace(wanted, model=model, rng=seed)
     with warnings.catch_warnings():
-        # The parts of a study may be undefined without a warning each: the tables show it. What
-        # ignores degrees has a sentence in its section.
+        # The tables show undefined parts of a study, and notes state where degrees do not count.
         warnings.simplefilter("ignore", DegreesWarning)
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
-        # The report shows how the units were drawn; these parts of it have no interval.
+        # The report states the sampling of the units, which these functions ignore.
         warnings.filterwarnings("ignore", message="(by_unit|confusions|permutation_test) ")
         f = Findings(humans, main, benchmark(main), level, wanted, everyone, named)
         _compute(f)
@@ -152,7 +152,7 @@ def _check_groups(groups: Any) -> None:
 def _compute(f: Findings) -> None:
     """Fill in the result of each topic, or the reason why there is none."""
     computed = [(topic, topic.compute) for topic in _topics(f) if topic.compute is not None]
-    with stages("looking at", len(computed)) as reached:
+    with stages("computing", len(computed)) as reached:
         for topic, compute in computed:
             reached(topic.id)
             try:
@@ -164,7 +164,7 @@ def _compute(f: Findings) -> None:
 
 
 def correct(f: Findings) -> None:
-    """Correct the p-values of all claims together, by Holm: a page is one family of tests."""
+    """Correct the p-values of all claims of the report together, by Holm."""
     raw = {
         topic.id: np.array(topic.p_values(f, result), dtype=float)
         for topic, result in _with_results(f)
@@ -176,18 +176,20 @@ def correct(f: Findings) -> None:
 
 
 def claims_note(f: Findings) -> str:
-    """Return the number of claims that were looked at, and their common correction."""
+    """Return the number of claims that were tested, and their common correction."""
     if not (n := f.n_claims):
         return ""
-    were = "claim was" if n == 1 else "claims were"
-    note = (
-        f"{n:,} {were} looked at, each with a test. p is corrected for all of them together "
-        f"(Holm), here and in the tables, and a finding is claimed only if its p is at most "
-        f"{SURE:g}; all else is counts and estimates."
-    )
-    own = [f.result(topic) for topic in ("models", "replication", "decisions")]
-    is_alone = all(result is None for result in own)
-    return note if is_alone else f"{note} Models, panels and decisions have tests of their own."
+    note = "One claim was tested. It"
+    if n > 1:
+        note = (
+            f"{n:,} claims were tested. Each p, here and in the tables, is corrected for all of "
+            "them (Holm). A claim"
+        )
+    note += f" is made only if its p is at most {SURE:g}; findings without p are estimates."
+    others = [f.result(topic) for topic in ("models", "replication", "decisions")]
+    if any(result is not None for result in others):
+        note += " Models, panels and decisions have their own tests, without this correction."
+    return note
 
 
 def _with_results(f: Findings) -> Iterator[tuple[Topic, Any]]:
@@ -199,7 +201,7 @@ def _with_results(f: Findings) -> Iterator[tuple[Topic, Any]]:
 
 
 def main_findings(f: Findings) -> list[Finding]:
-    """Return what a person should read first, the costs before the choices."""
+    """Return the main findings: causes of disagreement first, choices of the method later."""
     is_defined = f.main.reason is None
     first = [] if is_defined else [Finding("No estimate", "data", headline(f))]
     others = [
@@ -213,26 +215,22 @@ def main_findings(f: Findings) -> list[Finding]:
 def sections(f: Findings) -> list[Section]:
     """Return the sections of all topics, in the order of the report.
 
-    Of a sample with weights, clusters, strata or a population size their notes state what ignores
-    these.
+    A topic that could not be computed has a section with the reason. For a sample with weights,
+    clusters, strata or a population size, notes state which sections ignore these.
     """
-    return [
-        _completed(f, topic, section)
-        for topic in _topics(f)
-        for section in _topic_sections(f, topic)
-    ]
-
-
-def _topic_sections(f: Findings, topic: Topic) -> Iterable[Section]:
-    """Return the sections of a topic, or one with the reason why it could not be computed."""
-    result = f.result(topic.id)
-    if result is not None or topic.compute is None:
-        return topic.sections(f, result)
-    return [Section(lead=(f.absent[topic.id],))] if topic.id in f.absent else []
+    shown: list[Section] = []
+    for topic in _topics(f):
+        result, found = f.result(topic.id), list[Section]()
+        if result is not None or topic.compute is None:
+            found = [*topic.sections(f, result)]
+        elif topic.id in f.absent:
+            found = [Section(lead=(f.absent[topic.id],))]
+        shown += [_completed(f, topic, section) for section in found]
+    return shown
 
 
 def _completed(f: Findings, topic: Topic, section: Section) -> Section:
-    """Return a section with what its topic gives to all sections."""
+    """Return a section with the lead, the title and the notes that its topic defines."""
     drawn, lead, added = f.study.sampling, section.lead, ""
     if f.main.case.is_sized:
         if topic.unweighted and section.table:

@@ -1,4 +1,4 @@
-"""The headline of a report: the estimate, the verdict, what the study holds."""
+"""The headline of a report: the estimate, the verdict and the counts of the study."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def headline(f: Findings) -> Sentence:
         return (f"{name} is undefined, because {row.reason}.",)
     low, high = f.main.interval(f.level)
     over = interval_about(f)
-    sure = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)}, {over})"
-    return (f"{name} is {number(row.estimate)}{sure}.",)
+    ends = "" if np.isnan(low) else f" ({interval_name(f)} {interval(low, high)}, {over})"
+    return (f"{name} is {number(row.estimate)}{ends}.",)
 
 
 def interval_name(f: Findings) -> str:
@@ -49,18 +49,18 @@ def interval_name(f: Findings) -> str:
 
 def interval_about(f: Findings) -> str:
     """Return the population of the headline's interval and the sampling of the units."""
-    return f"{raters_in_words([f.main])}{f.main.drawn and f', {f.main.drawn}'}"
+    return f"for {raters_in_words([f.main])}{f.main.drawn and f' and {f.main.drawn}'}"
 
 
 def distance_phrase(row: Agreement) -> str:
-    """Return ``the MASI distance``; a user's own that borrows a name keeps its own spelling."""
+    """Return ``the MASI distance``, or a phrase that marks a user's distance of the same name."""
     if row.distance in distance_names() and not is_ours(row):
         return f"a distance of your own, “{own_name(row.distance)}”"
     return f"the {distance_name(row.distance)} distance"
 
 
 def plain_verdict(f: Findings) -> str:
-    """Return the verdict in words that need no statistics, or why there is none."""
+    """Return the verdict in words without statistical terms, or the reason for none."""
     return f"{_plain(f)}." if _is_judged(f) else _verdict(f, brief=True)
 
 
@@ -73,12 +73,12 @@ def limits_sentence(f: Findings) -> str:
 
 def verdict_sentence(f: Findings, *, brief: bool = False) -> str:
     """Return the verdict, its limits, and notes on the interval, and if not brief on the limits."""
-    judged, ends_low = _verdict(f, brief=brief), rough([f.main.interval(f.level)[0]])
-    return " ".join(filter(None, (judged, ends_low, f.main.remark)))
+    notes = rough([f.main.interval(f.level)[0]]), f.main.remark
+    return " ".join(filter(None, (_verdict(f, brief=brief), *notes)))
 
 
 def caution(f: Findings) -> str:
-    """Return the reading of the scale's word that the verdict does not state already."""
+    """Return the caution on the limits that the verdict does not state already."""
     if f.main.reason is not None or not _is_judged(f):
         return ""
     return CAUTION if f.main.distance == "nominal" else PARTIAL_CREDIT
@@ -87,11 +87,11 @@ def caution(f: Findings) -> str:
 def _verdict(f: Findings, *, brief: bool) -> str:
     if not _is_judged(f):
         return " ".join([*_threshold_verdict(f), _no_verdict(f)])
-    said = f"{_judged(f)}."
+    judged = f"{_judged(f)}."
     if brief or f.main.distance == "nominal":
-        return said
+        return judged
     proposed = "The limits were proposed for nominal agreement"
-    return f"{said} {proposed}; {distance_phrase(f.main)} gives partial credit."
+    return f"{judged} {proposed}; {distance_phrase(f.main)} gives partial credit."
 
 
 def _threshold_verdict(f: Findings) -> list[str]:
@@ -131,26 +131,26 @@ def is_unclear(f: Findings) -> bool:
 def _plain(f: Findings) -> str:
     """Return the clause of the plain verdict.
 
-    The scale judges by its own low end. The interval that is quoted may be wider than that, and
-    shows by its high end whether more units might lead to a better level.
+    The level of the scale follows from the low end of an interval. The high end of the interval in
+    the headline shows whether a study of more units could reach a better level.
     """
     high, word = f.main.interval(f.level)[1], f.verdict.verdict
     who = "the people" if f.models else "the raters"
     if is_unclear(f):
         return f"It is not clear whether {who} agree enough to rely on single answers"
-    said = _VERDICTS[word].format(less="far less" if high < _FAR else "less")
-    return f"{who.capitalize()} {said}"
+    verdict = _VERDICTS[word].format(less="far less" if high < _FAR else "less")
+    return f"{who.capitalize()} {verdict}"
 
 
 def _judged(f: Findings) -> str:
-    """Return the plain verdict with its limits, and its certainty by the headline's interval."""
+    """Return the plain verdict with its limits and its confidence by the headline's interval."""
     (low, high), word = f.main.interval(f.level), f.verdict.verdict
     by = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
     if is_unclear(f):
         return f"{_plain(f)}, {by}"
     allowed = high < _LIMITS["tentative"] if word == "discard" else low >= _LIMITS[word]
-    sure = "even allowing for sampling error" if allowed else "with 95% confidence"
-    return f"{_plain(f)}, {by}, {sure}"
+    confidence = "even allowing for sampling error" if allowed else "with 95% confidence"
+    return f"{_plain(f)}, {by}, {confidence}"
 
 
 def humans_only(f: Findings) -> str:

@@ -34,7 +34,7 @@ from setagree.wording.references import Reference, bibliography
 from setagree.wording.sentences import Name, enumeration, plain, visible
 
 Cite: TypeAlias = Callable[[str | None], str]
-"""From the key of a source to its citation in brackets."""
+"""A function from the key of a source to its citation in brackets."""
 
 _SIDES = {"greater": "one-sided", "less": "one-sided, for less", "two-sided": "two-sided"}
 _SCHEMES = {
@@ -47,17 +47,16 @@ _SCHEMES = {
 
 
 def check_reported(rows: Sequence[Agreement], made: object, name: str) -> None:
-    """Raise `DataError` unless what was resampled is one of the agreements that are reported."""
+    """Raise `DataError` unless a resampling result is of one of the reported agreements."""
     if not isinstance(made, Bootstrap | PermutationTest):
-        raise DataError(f"{option(name)} is {a_type(made)}; pass what belongs to one coefficient.")
+        raise DataError(f"{option(name)} is {a_type(made)}; pass the result of one coefficient.")
     one = made.agreement
     if not any(_is_same(row, one) for row in rows):
-        said = listing(list(rows))
-        raise DataError(f"{option(name)} is of {one!r}, which is not what is reported: {said}.")
+        raise DataError(f"{option(name)} is of {one!r}, but reported is {listing(list(rows))}.")
 
 
 def _is_same(one: Agreement, two: Agreement) -> bool:
-    """Return whether two agreements are visibly the same coefficient of one study."""
+    """Return whether two agreements have equal names, counts and estimates."""
     names = [(row.coefficient, row.distance, row.n_units, row.n_ratings) for row in (one, two)]
     close = np.isclose(one.estimate, two.estimate, rtol=1e-9, atol=1e-12, equal_nan=True)
     return names[0] == names[1] and bool(close)
@@ -66,7 +65,7 @@ def _is_same(one: Agreement, two: Agreement) -> bool:
 def bootstrapped(
     bootstrap: Bootstrap, rows: Sequence[Agreement], *, level: float, seed: int | None, cite: Cite
 ) -> str:
-    """Return the interval of a bootstrap with its name; empty if it is undefined."""
+    """Return a sentence on the interval of a bootstrap, or a blank if it is undefined."""
     method = bootstrap.default_method
     low, high = bootstrap.interval(level, method=method)
     if np.isnan(low) and method == "BCa":
@@ -94,7 +93,7 @@ def permutation_sentence(
     seed: int | None,
     cite: Cite,
 ) -> str:
-    """Return the result of a permutation test with its p; empty if that is undefined."""
+    """Return a sentence on a permutation test with its p, or a blank if p is undefined."""
     if np.isnan(p):
         return ""
     often = f"all {len(test.distribution):,} arrangements of the answers"
@@ -103,7 +102,7 @@ def permutation_sentence(
     source = "" if test.exact else cite("Phipson & Smyth 2010")
     larger = ""
     if test.other is not None:
-        larger = f", a larger p than with reshuffles {_SCHEMES[test.other.scheme]}"
+        larger = f", the larger p of this test and of reshuffles {_SCHEMES[test.other.scheme]}"
     if test.ignoring:
         others = f", of those {_SCHEMES[test.other.scheme]}" if test.other is not None else ""
         larger = f", the largest p of the reshuffles{others} and of the estimate over clusters"
@@ -180,10 +179,10 @@ class Methods:
 
 
 class _Sources(set[str]):
-    """The sources that are cited."""
+    """The keys of the cited sources."""
 
     def cite(self, key: str | None) -> str:
-        """Return a source in brackets and remember it; empty without a source."""
+        """Return a source in brackets and add it, or a blank if the key is None."""
         if key is None:
             return ""
         self.add(key)
@@ -203,8 +202,8 @@ def methods_text(
 ) -> str:
     """Return a methods paragraph to paste into a paper.
 
-    It states the design, the counts, how missing and empty answers were treated, the distance, the
-    coefficient with its estimate, the interval method, the version, and the references of all that.
+    It states the design, the counts, the treatment of missing and empty answers, the distance, the
+    coefficient with its estimate, the interval method, the version, and the references.
 
     Parameters
     ----------
@@ -213,11 +212,11 @@ def methods_text(
     level : float, optional
         The confidence level. Default: that of the table, else 0.95.
     bootstrap : Bootstrap, optional
-        What `bootstrap` returned: then its default interval is reported, too.
+        The result of `bootstrap`, whose default interval is also reported.
     test : PermutationTest, optional
-        What `permutation_test` returned: then its p-value is reported, too.
+        The result of `permutation_test`, whose p-value is also reported.
     seed : int, optional
-        The seed of the two.
+        The seed of both.
     references : bool
         Whether the list of references follows the paragraph.
 
@@ -255,27 +254,32 @@ def methods_of_result(
     more: Sequence[Method] = (),
     corrected: tuple[float, str] | None = None,
 ) -> Methods:
-    """Return the methods of a result, and further sentences with the keys of their sources.
+    """Return the methods of a result, with the further sentences `more` and their sources.
 
-    `corrected` is p of the test, and a clause on its correction, if other tests count as well.
+    `corrected` is p of the test, corrected for further tests, and a clause on the correction.
     """
     rows, level = _rows(result, level)
     one, sources = rows[0], _Sources()
-    found = "; ".join(_estimate(row, level, alone=len(rows) == 1) for row in rows)
-    said = [_design(one), _policies(one), _measures(rows, sources.cite), f"Result: {found}."]
-    said.append(_uncertainty(rows, level, sources.cite))
+    estimates = "; ".join(_estimate(row, level, alone=len(rows) == 1) for row in rows)
+    sentences = [
+        _design(one),
+        _policies(one),
+        _measures(rows, sources.cite),
+        f"Result: {estimates}.",
+    ]
+    sentences.append(_uncertainty(rows, level, sources.cite))
     if bootstrap is not None:
         check_reported(rows, bootstrap, "bootstrap")
-        said.append(bootstrapped(bootstrap, rows, level=level, seed=seed, cite=sources.cite))
+        sentences.append(bootstrapped(bootstrap, rows, level=level, seed=seed, cite=sources.cite))
     if test is not None:
         check_reported(rows, test, "test")
         p, clause = corrected or (test.claim_p(test.p_value, test.alternative), "")
-        said.append(
+        sentences.append(
             permutation_sentence(test, rows, p=p, corrected=clause, seed=seed, cite=sources.cite)
         )
-    said += [sentence for sentence, _ in more]
+    sentences += [sentence for sentence, _ in more]
     sources.update(key for _, keys in more for key in keys)
-    return Methods(tuple(filter(None, said)), tuple(cited(sources)))
+    return Methods(tuple(filter(None, sentences)), tuple(cited(sources)))
 
 
 def _rows(result: Measured, level: float | None) -> tuple[Sequence[Agreement], float]:
@@ -301,7 +305,7 @@ def _design(one: Agreement) -> str:
 
 
 def _sized_design(one: Agreement, who: str) -> str:
-    """Return the counts of raters, documents and pieces, and the meaning of these."""
+    """Return the counts of raters, documents and pieces, and how pieces count."""
     sample, study = one.case.sample, one.study
     assert sample is not None  # noqa: S101 - units have sizes
     n_units, n_documents = counted(one.n_units, "piece"), counted(len(sample.names), "document")
@@ -350,29 +354,31 @@ def _policies(one: Agreement) -> str:
     """Return the treatment of missing, empty and repeated answers, and of labels."""
     n_missing = 0 if one.study is None else one.study.n_missing
     cells = f" ({counted(n_missing, 'cell')})" if n_missing else ""
-    how = None if one.study is None else one.study.reading
+    reading = None if one.study is None else one.study.reading
     parts = [f"missing ratings{cells} were left out and never counted as an answer"]
-    if how is not None and how.where is not None:
-        parts.append(f"only rows of the table with {how.where} were read")
-    if how is not None and how.blank is not None:
-        parts.append(_BLANKS[how.blank])
-    markers = [] if how is None else [(how.na_values, "missing"), (how.empty, "no label")]
+    if reading is not None and reading.where is not None:
+        parts.append(f"only rows of the table with {reading.where} were read")
+    if reading is not None and reading.blank is not None:
+        parts.append(_BLANKS[reading.blank])
+    markers = (
+        [] if reading is None else [(reading.na_values, "missing"), (reading.empty, "no label")]
+    )
     used = [one for one in markers if one[0] is not None and len(one[0])]
     parts += [_markers(given, meaning) for given, meaning in used if given is not None]
     if one.tally.kind == "labels":
         parts.append(_empty_sets(one))
-        parts.extend([] if how is None else [_CASES[how.case]])
-    if how is not None:
+        parts.extend([] if reading is None else [_CASES[reading.case]])
+    if reading is not None:
         n = one.study.n_repeated if one.study is not None else 0
         again = f"where a rater had rated a unit again ({counted(n, 'time')} in the data)"
-        kept = n and _DUPLICATES.get(how.duplicates)
+        kept = n and _DUPLICATES.get(reading.duplicates)
         parts.append(f"{again}, {kept}" if kept else _NO_REPEAT)
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
 
 def _markers(given: Collection[str | float], meaning: str) -> str:
-    """Return the answers that count as missing or empty, whether the data have them or not."""
+    """Return the answers that count as missing or empty, also if the data do not have them."""
     quoted = plain(enumeration([(Name.of(text),) for text in given]))
     answers = "the answer" if len(given) == 1 else "the answers"
     return f"{answers} {quoted} {'counts' if len(given) == 1 else 'count'} as {meaning}"
@@ -397,7 +403,7 @@ def _measures(rows: Sequence[Agreement], cite: Cite) -> str:
         for row in rows
     )
     distances = dict.fromkeys(_distance(row, cite) for row in rows)
-    several = "distances" if len(distances) > 1 else "distance"
+    noun = "distances" if len(distances) > 1 else "distance"
     weighted = any(
         row.definition.model.weigh == "units" and row.distance != "nominal" for row in rows
     )
@@ -407,7 +413,7 @@ def _measures(rows: Sequence[Agreement], cite: Cite) -> str:
             " A pair of answers earns the credit 1 − d / d_max, where d_max is 1 or, for a "
             f"distance without an upper limit, the largest one observed{cite('Gwet 2014')}."
         )
-    measure = f"{_listed(names)} with the {several} {_listed(distances)}"
+    measure = f"{_listed(names)} with the {noun} {_listed(distances)}"
     return f"Agreement was measured by {measure}.{credit}"
 
 
@@ -431,8 +437,8 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
     low, high = row.interval(level)
     ends = "" if np.isnan(low) else f", {level_text(level)} interval {interval(low, high)}"
     if np.isnan(low) and (row.standard_error >= 0 or row.spread.reason is not None):
-        why = str(row.interval_reason).partition(";")[0]  # a paper names no function to call
-        ends = f", without an interval, because {why[0].lower()}{why[1:]}"
+        reason = str(row.interval_reason).partition(";")[0]  # without the function to call
+        ends = f", without an interval, because {reason[0].lower()}{reason[1:]}"
     do, de = row.observed_disagreement, row.expected_disagreement
     parts = f" (observed disagreement {number(do)}, expected {number(de)})" if alone else ""
     return f"{named} = {number(row.estimate)}{ends}{parts}"
@@ -443,12 +449,12 @@ def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
     defined = [row for row in rows if row.interval_method is not None]
     if not defined:
         return ""
-    how, _ = _drawn(defined, cite)
+    sampling, _ = _drawn(defined, cite)
     kinds = []
     if scored := [row for row in defined if row.interval_method == "score"]:
         kinds.append(
-            "score intervals, which hold the values that a test with the variance under each value "
-            "does not reject"
+            "score intervals, which contain the values that a test with the variance under each "
+            "value does not reject"
         )
     if by_t := [row for row in defined if row.interval_method == "t"]:
         which = f" for {_listed(coefficient_name(x.definition, [x.distance]) for x in by_t)}"
@@ -459,9 +465,9 @@ def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
     same = " Expected disagreement leaves out pairs of answers of one rater in one document."
     same *= any(row.parts.sums and row.parts.sums.without_same_rater for row in defined)
     return (
-        f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}{how}; "
+        f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}{sampling}; "
         f"the {level_text(level)} intervals are {' and '.join(kinds)}. They treat the units as a "
-        f"sample and the raters as fixed, and so are about {raters_in_words(defined)}.{same} "
+        f"sample and the raters as fixed, and therefore hold for {raters_in_words(defined)}.{same} "
         f"{rough(row.interval(level)[0] for row in defined)}"
     ).strip()
 
@@ -475,16 +481,16 @@ def _drawn(rows: Sequence[Agreement], cite: Cite) -> tuple[str, list[str]]:
     freedom = [*dict.fromkeys(f"{n:.1f}" for n in df)]
     if clusters is not None:
         names = [coefficient_name(one.definition, [one.distance]) for one in rows]
-        how = (
+        clause = (
             f", clustered by {visible(sample.by)} ({drawn_of(rows, names)}, the largest "
             f"with {100 * clusters.largest_share:.0f}% of the "
             f"{'length' if sample.is_sized else 'units'}; CR2)"
             f"{cite('Bell & McCaffrey 2002')}"
         )
         strata = row.rests_on.get("strata")
-        how += f" and stratified by {visible(strata)}" if strata else ""
+        clause += f" and stratified by {visible(strata)}" if strata else ""
         weighted = f" and with the sampling weights {visible(sample.weighted_by)}"
-        return how + weighted * bool(sample.weighted_by and not sample.is_sized), freedom
+        return clause + weighted * bool(sample.weighted_by and not sample.is_sized), freedom
     weights = f", with the sampling weights {visible(sample.weighted_by)}"
     if sample.weighted_by == OF_SIZES:
         weights = ", each stratum weighted by its size in the population"
@@ -492,8 +498,8 @@ def _drawn(rows: Sequence[Agreement], cite: Cite) -> tuple[str, list[str]]:
     corrected = f" and corrected for a finite population of {counted(int(known.sum()), 'unit')}"
     n_strata = counted(row.rests_on.get("n_strata", 0), "stratum", "strata")
     strata = f", stratified by {visible(sample.by)} ({n_strata})"
-    how = f"{weights * bool(sample.weighted_by)}{strata * bool(sample.by)}"
-    return f"{how}{corrected * bool(len(known))}", freedom
+    clause = f"{weights * bool(sample.weighted_by)}{strata * bool(sample.by)}"
+    return f"{clause}{corrected * bool(len(known))}", freedom
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -508,5 +514,5 @@ def _spelled(n: int, noun: str) -> str:
 
 
 def version() -> str:
-    """Return the version; imports go down only, and the package itself is above this room."""
+    """Return the version. An import of the package itself would be circular."""
     return str(vars(sys.modules["setagree"])["__version__"])

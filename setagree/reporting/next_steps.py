@@ -1,4 +1,4 @@
-"""What to do next: at most three steps that follow from the findings."""
+"""At most three next steps that follow from the findings."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ def next_steps(f: Findings) -> list[Sentence]:
 def _steps(f: Findings) -> Iterator[Sentence]:
     are_pieces = f.main.case.is_sized  # of documents, which have no consensus
     if f.main.reason is None and f.verdict.verdict == "reliable" and not are_pieces:
-        yield ("Use the agreed answer of each unit: setagree consensus, or sa.consensus.",)
+        yield ("Use the consensus of the raters on each unit: setagree consensus or sa.consensus.",)
     if is_unclear(f):
         more = "documents" if are_pieces else "units"
-        yield (f"Rate more {more}: setagree plan, or sa.plan, gives the number that is needed.",)
+        yield (f"Rate more {more}: setagree plan or sa.plan gives the number that is needed.",)
     yield from _confusion(f)
     yield from _rater(f)
     yield from _units(f)
     lone = f.main.n_units - f.main.n_pairable_units
     if lone and not are_pieces:
         has = "has" if lone == 1 else "have"
-        yield (f"Have a second rater rate the {counted(lone, 'unit')} that {has} a single rating.",)
+        yield (
+            f"Ask a second rater to rate the {counted(lone, 'unit')} that {has} a single rating.",
+        )
 
 
 def _confusion(f: Findings) -> Iterator[Sentence]:
     """Yield a step on the confusion that is most clearly above chance, if any is."""
     frame = f.result("confusions")
-    clear = None if frame is None else clear_confusions(f, frame)
-    if clear is None or clear.empty:
+    if frame is None or (clear := clear_confusions(f, frame)).empty:
         return
     top = clear.iloc[0]
     label: Sentence = ("when ", Name.of(top["label"]), " applies")
@@ -50,22 +51,21 @@ def _confusion(f: Findings) -> Iterator[Sentence]:
 
 
 def _rater(f: Findings) -> Iterator[Sentence]:
-    """Yield a step on the rater without whom agreement is highest, if that is a claim."""
+    """Yield a step on the rater without whom agreement is highest, if a test shows the gain."""
     raters = f.result("raters")
     if raters is None or len(raters) < 3 or not raters["difference"].notna().any():
         return
     costly = costly_raters(f)
     if len(costly):
         who = Name.of(costly["rater"].iloc[0])
-        rest = " with those of the others: one who differs need not be wrong."
+        rest = " with those of the others; a rater who differs is not necessarily wrong."
         yield ("Compare the answers of ", who, rest)
 
 
 def _units(f: Findings) -> Iterator[Sentence]:
-    """Yield a step on the units that hold half of the disagreement."""
+    """Yield a step on the units with half of the disagreement."""
     units = f.result("units")
     if units is None or not units["disagreement"].iloc[0] > 0:
         return
-    costly = diagnosis.costliest_first(units)
-    n = diagnosis.half_of(costly)[0]
+    n = diagnosis.half_of(diagnosis.largest_share_first(units))[0]
     yield (f"Let an expert decide the {counted(n, 'unit')} with most of the disagreement.",)

@@ -49,19 +49,19 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 
 _WIDTH, _BROAD = 4.6, 9.8
-"""Inches of a picture: half of a page on a laptop, read on a phone as well; and the whole page."""
+"""Widths of pictures in inches: half of a laptop page, also legible on a phone; and all of it."""
 
 _MOST_COLUMNS = 12
 """Columns of a matrix whose names can be read in half of a page."""
 
 _JOINT = re.compile(r"([_/.:\\-]|\w{24})(?=\w)")
-"""Where a long name may break: after a sign inside it, or where a word goes on and on."""
+"""Places where a long name may break: after a sign inside it, or after 24 letters."""
 
 _SHORT = 16
-"""Letters up to which a name never breaks."""
+"""Number of letters up to which a name does not break."""
 
 _FIRST_FINDINGS = 3
-"""Findings that are not behind a click, in addition to that on models."""
+"""Number of findings that are always visible, in addition to that on models."""
 
 _LIMITS = (0.667, 0.800)
 """Krippendorff's, which divide the ruler of the headline."""
@@ -78,10 +78,11 @@ class Page:
 
 def html_report(pages: Sequence[Page], title: Name, overview: Table | None) -> str:
     """Return the page, or the overview of several questions with the page of each."""
-    told = [sections(page.findings) for page in pages]
-    with stages("drawing", sum(map(len, told))) as reached:
+    section_lists = [sections(page.findings) for page in pages]
+    with stages("drawing", sum(map(len, section_lists))) as reached:
         drawn = [
-            [_section(section) for section in each if reached(section.id) is None] for each in told
+            [_section(section) for section in listed if reached(section.id) is None]
+            for listed in section_lists
         ]
     script = _trusted("report.js")
     digest = hashlib.sha256(script.encode()).digest()
@@ -113,14 +114,14 @@ def _template() -> Any:
 
 
 def _page(page: Page, drawn: list[dict[str, Any]], prefix: str) -> dict[str, Any]:
-    """Return what the template shows of one question; its ids begin with the prefix."""
+    """Return the variables of the template for one question, whose ids begin with the prefix."""
     f, methods = page.findings, page.methods
     return {
         "title": page.title,
         "prefix": prefix,
         "counts": counts_line(f),
         "headline": _headline(f),
-        # That on models comes first.
+        # The finding on models is the first.
         "findings": sorted(main_findings(f), key=lambda one: one.section != "models"),
         "shown": _FIRST_FINDINGS + bool(f.models),
         "steps": next_steps(f),
@@ -137,12 +138,12 @@ def breakable(text: str) -> Any:
 
     if len(text) <= _SHORT:
         return text
-    # The signs that mean something to HTML are escaped before the breaks are put in.
+    # Escape the text before the breaks, which are HTML tags, are inserted.
     return Markup(_JOINT.sub(r"\1<wbr>", str(escape(text))))  # noqa: S704
 
 
 def _trusted(name: str) -> Any:
-    """Return a file of the package as text that needs no escape."""
+    """Return a template file of the package as text that is not escaped."""
     from markupsafe import Markup
 
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
@@ -151,19 +152,19 @@ def _trusted(name: str) -> Any:
 def _headline(f: Findings) -> dict[str, Any]:
     main = f.main
     low, high = main.interval(f.level)
-    known = main.reason is None
-    named = coefficient_name(main.definition, [main.distance])
+    is_defined = main.reason is None
+    name = coefficient_name(main.definition, [main.distance])
     return {
         "symbol": main.definition.symbol,
         "estimate": number(main.estimate),
-        "what": f"{named}, {distance_phrase(main)}",
+        "what": f"{name}, {distance_phrase(main)}",
         "whose": f"of the {humans_only(f)}" if f.models else "",
         "interval_name": interval_name(f),
         "about": interval_about(f),
         "interval": interval(low, high) if np.isfinite(low) else "",
-        "ruler": _ruler(main.estimate, low, high) if known else None,
-        "verdict": plain_verdict(f) if known else f"Undefined, because {main.reason}.",
-        "limits": limits_sentence(f) if known else "",
+        "ruler": _ruler(main.estimate, low, high) if is_defined else None,
+        "verdict": plain_verdict(f) if is_defined else f"Undefined, because {main.reason}.",
+        "limits": limits_sentence(f) if is_defined else "",
         "caution": caution(f),
     }
 
@@ -187,12 +188,14 @@ def _ruler(estimate: float, low: float, high: float) -> dict[str, Any]:
         "low": at(low),
         "width": round(at(high) - at(low), 2),
         "at": at(max(estimate, start)),
-        "says": f"{number(estimate)} on a line from {start:g} to 1, with limits at 0.667 and 0.800",
+        "description": (
+            f"{number(estimate)} on a line from {start:g} to 1, with limits at 0.667 and 0.800"
+        ),
     }
 
 
 def _section(section: Section) -> dict[str, Any]:
-    """Return a section with its picture drawn, and its cells in words."""
+    """Return a section for the template, with its picture as SVG and its cells as text."""
     picture, is_broad = None, False
     if section.picture is not None:
         picture = _drawn(section, section.picture)
@@ -208,11 +211,12 @@ def _drawn(section: Section, picture: Picture) -> Any:
     def draw(ax: Axes) -> None:
         picture.draw(ax=ax)
 
-    # For screen readers: the kind of picture, and its content.
-    said = f"{section.title}. {plain(section.lead or ())} The numbers are in the table."
+    # For screen readers: the subject and the content of the picture.
+    description = f"{section.title}. {plain(section.lead or ())} The numbers are in the table."
     width = _WIDTH if picture.columns <= _MOST_COLUMNS else _BROAD
     # matplotlib escapes every text that it writes.
-    return Markup(inline_svg(draw, description=said, width=width, height=picture.height))  # noqa: S704
+    svg = inline_svg(draw, description=description, width=width, height=picture.height)
+    return Markup(svg)  # noqa: S704
 
 
 def _table(table: Table) -> dict[str, Any]:
@@ -225,7 +229,7 @@ def _table(table: Table) -> dict[str, Any]:
 
 
 def _cell(value: Any, column: Column, longest: float) -> dict[str, Any]:
-    """Return a cell as the page shows it, with a bar where its column has a longest one."""
+    """Return a cell for the template, with a bar if its column has a longest one."""
     bar = round(75 * float(value) / longest, 1) if longest and not is_nothing(value) else None
     return {
         "sentence": column.sentence(value),
@@ -246,7 +250,7 @@ _ELSEWHERE = (
     r"C:\Program Files\Google\Chrome\Application\chrome.exe",
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
 )
-"""Where macOS and Windows keep it."""
+"""Paths of browsers on macOS and Windows."""
 
 _OPTIONS = (
     *("--headless", "--disable-gpu", "--disable-extensions", "--no-first-run"),
@@ -257,43 +261,43 @@ _SECONDS = 120
 
 
 def browser() -> str:
-    """Return the Chromium, Chrome or Edge that prints."""
+    """Return the path of an installed Chromium, Chrome or Edge."""
     installed = filter(None, map(shutil.which, _COMMANDS))
-    found = next(installed, None) or next(filter(os.path.isfile, _ELSEWHERE), None)
-    if found is None:
+    path = next(installed, None) or next(filter(os.path.isfile, _ELSEWHERE), None)
+    if path is None:
         raise MissingDependencyError(
-            "a PDF is printed by Chromium, Chrome or Edge, and none of them is found; install one "
+            "a PDF is printed by Chromium, Chrome or Edge, and none of them was found; install one "
             "(on Debian: apt install chromium), or let the path end in .html and print that page "
             "from any browser."
         )
-    return found
+    return path
 
 
 def printed(page: str) -> bytes:
     """Return an HTML page as PDF.
 
-    Raise MissingDependencyError if no browser that prints was found, and FileError if it fails or
+    Raise MissingDependencyError if no such browser is installed, and FileError if printing fails or
     takes more than two minutes.
     """
     command = [browser(), *_OPTIONS]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        command.append("--no-sandbox")  # without which it refuses to work for root
+        command.append("--no-sandbox")  # Chromium requires it for root
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, target = Path(folder, "page.html"), Path(folder, "page.pdf")
-        # Paper shows the parts that a reader of the page would open.
+        # On paper, all parts that a reader could open are shown.
         opened = re.sub("<details(?= |>)", "<details open", page)
         source.write_bytes(opened.encode("utf-8", "backslashreplace"))
         command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}"]
         try:
-            done = subprocess.run(  # noqa: S603 - a browser that we found, and our own page
+            done = subprocess.run(  # noqa: S603 - an installed browser and our own page
                 [*command, source.as_uri()], capture_output=True, timeout=_SECONDS, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise FileError(f"{command[0]} could not print the report: {error}.") from error
         if not target.is_file():
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            why = shorten(said[-1]) if said else f"exit status {done.returncode}"
-            raise FileError(f"{command[0]} printed no PDF: {why}.")
+            messages = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            reason = shorten(messages[-1]) if messages else f"exit status {done.returncode}"
+            raise FileError(f"{command[0]} printed no PDF: {reason}.")
         return target.read_bytes()
 
 
@@ -305,8 +309,8 @@ def markdown_report(pages: Sequence[Page], title: Name, overview: Table | None) 
     else:
         lines = [f"# {as_markdown(title.short)}", "", *table_lines(overview)]
         for page in pages:
-            told = _lines(page.findings, page.title, page.methods)
-            lines += [f"#{line}" if line.startswith("#") else line for line in told]
+            lines_of_page = _lines(page.findings, page.title, page.methods)
+            lines += [f"#{line}" if line.startswith("#") else line for line in lines_of_page]
             lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
@@ -314,16 +318,16 @@ def markdown_report(pages: Sequence[Page], title: Name, overview: Table | None) 
 def _lines(f: Findings, title: Name, methods: Methods) -> Iterator[str]:
     yield from (f"# {as_markdown(title.short)}", "", counts_line(f), "")
     verdict = "" if f.main.reason is not None else verdict_sentence(f)
-    yield from (f"**{said(headline(f))}** {verdict}", "")
+    yield from (f"**{sentence_markdown(headline(f))}** {verdict}", "")
     if warned := caution(f):
         yield from (f"*{warned}*", "")
     yield from ("## Main findings", "")
     for finding in main_findings(f):
-        yield f"- **{finding.about}.** {said(finding.sentence)}"
+        yield f"- **{finding.about}.** {sentence_markdown(finding.sentence)}"
     if note := claims_note(f):
         yield from ("", f"*{plain_text(note)}*")
     if steps := next_steps(f):
-        lines = (f"{k}. {said(step)}" for k, step in enumerate(steps, 1))
+        lines = (f"{k}. {sentence_markdown(step)}" for k, step in enumerate(steps, 1))
         yield from ("", "## What to do next", "", *lines)
     for section in sections(f):
         yield from _markdown_section(section)
@@ -337,9 +341,9 @@ def _lines(f: Findings, title: Name, methods: Methods) -> Iterator[str]:
 def _markdown_section(section: Section) -> Iterator[str]:
     yield from ("", f"## {section.title}", "")
     if section.lead:
-        yield from (said(section.lead), "")
+        yield from (sentence_markdown(section.lead), "")
     for passage in section.passages:
-        yield from (said(passage.title), "")
+        yield from (sentence_markdown(passage.title), "")
         for rater, pieces in passage.lines:
             quote = "".join(map(_bracketed, pieces))
             ends = "… " * passage.is_cut_before, " …" * passage.is_cut_after
@@ -360,11 +364,14 @@ def _bracketed(piece: Piece) -> str:
 
 
 def table_lines(table: Table) -> Iterator[str]:
-    """Return the lines of a table, with its caption before and what is left out after."""
+    """Yield the lines of a table with its caption, and a note on rows that are left out."""
     yield from (f"*{table.caption}*", "")
     heads = [column.heading() for column in table.columns]
     rows = (
-        [column.text(value, said) for value, column in zip(row, table.columns, strict=True)]
+        [
+            column.text(value, sentence_markdown)
+            for value, column in zip(row, table.columns, strict=True)
+        ]
         for row in table.rows
     )
     left = [not column.is_number for column in table.columns]
@@ -373,8 +380,8 @@ def table_lines(table: Table) -> Iterator[str]:
         yield from (f"*{plain_text(table.more)}*", "")
 
 
-def said(sentence: Sentence) -> str:
-    """Return a sentence as Markdown, in which what a user wrote is text and nothing else."""
+def sentence_markdown(sentence: Sentence) -> str:
+    """Return a sentence as Markdown, in which the texts of the user are escaped."""
     return "".join(
         as_markdown(piece.short) if isinstance(piece, Name) else plain_text(piece)
         for piece in sentence
@@ -382,5 +389,5 @@ def said(sentence: Sentence) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return words of ours, in which only what could open a tag or a cell is taken care of."""
+    """Return our own text with the signs escaped that could start a tag, a cell or emphasis."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", r"\|").replace("*", r"\*")

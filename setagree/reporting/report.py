@@ -1,4 +1,4 @@
-"""The report: one file on how far raters agree, why not further, and what to do."""
+"""Report on agreement, its causes and next steps, in one file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from setagree.wording.tables import Column
 Format: TypeAlias = Literal["html", "markdown", "pdf"]
 
 _FORMS = {".md": "markdown", ".markdown": "markdown", ".pdf": "pdf"}
-"""By the ending of the file; a page is what has none of these."""
+"""The formats by the suffix of the file; any other suffix is that of an HTML page."""
 
 if TYPE_CHECKING:
     _Path = Path
@@ -85,7 +85,7 @@ def report(
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it; or QuestionTable
-        Who gave which answer to which unit; or what `by_question` returned.
+        The study; or the result of `by_question`.
     path : str or path
         The file; it is replaced only when the whole report is ready. If its ending is not that of a
         page, Markdown or PDF, an existing file is replaced only if `format` is given.
@@ -96,8 +96,8 @@ def report(
         The level of the intervals.
     groups : Series, mapping or DataFrame, optional
         The group of each unit (batches, sources, guideline versions); or the result of `by_group`,
-        in which a unit can be in several groups. If models are named, pass `by_group` of the
-        humans.
+        in which a unit can be in several groups. If models are named, pass the result for the
+        humans only.
     model : rater, DataFrame or path, or list of these, optional
         Models: raters of the study, or tables of their answers to the same units. The report tests
         whether they may replace a human, and compares them with the humans' consensus. All other
@@ -156,8 +156,8 @@ def report(
     target = expanded(path)
     form = _format(format, target)
     check_target(target)
-    named = Name.of(target.stem if title is None else title)
-    given: dict[str, Any] = {
+    heading = Name.of(target.stem if title is None else title)
+    wanted: dict[str, Any] = {
         "coefficient": coefficient,
         "distance": distance,
         "level": level,
@@ -170,23 +170,27 @@ def report(
         "n_resamples": n_resamples,
         "rng": secrets.randbits(32) if rng is None else rng,
     }
-    found: Findings | dict[str, Findings]
+    findings: Findings | dict[str, Findings]
     if questions is None and not isinstance(study, QuestionTable):
-        found = gather(study, **given)
+        findings = gather(study, **wanted)
     else:
         parts = _parts(study, questions)
-        found = {name: gather(part, **given | own) for name, (part, own) in parts.items()}
-    replace_file(target, rendered(found, named, form))
+        findings = {
+            name: gather(part, **wanted | measure) for name, (part, measure) in parts.items()
+        }
+    replace_file(target, rendered(findings, heading, form))
     return ReportPath(target)
 
 
 def _parts(
     study: Any, questions: str | Sequence[str] | None
 ) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """Return the study of each question, and the coefficient and the distance if it has its own."""
+    """Return the study of each question, with its coefficient and distance if these are set."""
     if isinstance(study, QuestionTable):
         if questions is not None:
-            raise OptionError(f"a table of questions has its own; omit {option('questions')}.")
+            raise OptionError(
+                f"a QuestionTable already contains its questions; omit {option('questions')}."
+            )
         measures = {
             name: {"coefficient": one.definition, "distance": one.case.distance}
             for name, one in study.agreements.items()
@@ -197,31 +201,31 @@ def _parts(
     return {name: (part, {}) for name, part in question_studies(source, questions, how).items()}
 
 
-def rendered(found: Findings | Mapping[str, Findings], title: Name, form: str) -> str | bytes:
+def rendered(findings: Findings | Mapping[str, Findings], title: Name, form: str) -> str | bytes:
     """Return the report as the text of a page, as Markdown or as PDF.
 
-    Findings about several questions are by the names of these.
+    A mapping has the findings of each question by its name.
     """
     write = markdown_report if form == "markdown" else html_report
-    if isinstance(found, Findings):
-        text = write([Page(title, found, methods_of(found))], title, None)
+    if isinstance(findings, Findings):
+        text = write([Page(title, findings, methods_of(findings))], title, None)
     else:
-        pages = [Page(Name.of(name), f, methods_of(f)) for name, f in found.items()]
-        text = write(pages, title, _overview(found))
+        pages = [Page(Name.of(name), f, methods_of(f)) for name, f in findings.items()]
+        text = write(pages, title, _overview(findings))
     if form != "pdf":
         return text
     with stages("printing the PDF"):
         return printed(text)
 
 
-def _overview(found: Mapping[str, Findings]) -> Table:
+def _overview(findings: Mapping[str, Findings]) -> Table:
     """Return a row per question with its estimate and verdict, and the mean of the estimates."""
-    main, level = next((f.main, f.level) for f in found.values())
-    table = question_table({name: f.main for name, f in found.items()}, level)
+    main, level = next((f.main, f.level) for f in findings.values())
+    table = question_table({name: f.main for name, f in findings.items()}, level)
     frame: pd.DataFrame = table.to_frame()
-    frame["sentence"] = as_objects([*((Name.of(name),) for name in found), ("Mean",)])
+    frame["sentence"] = as_objects([*((Name.of(name),) for name in findings), ("Mean",)])
     verdicts = [
-        plain_verdict(f) if f.main.reason is None else f.main.reason for f in found.values()
+        plain_verdict(f) if f.main.reason is None else f.main.reason for f in findings.values()
     ]
     frame["verdict"] = [*verdicts, ""]
     frame["distance"] = [*map(distance_name, frame["distance"][:-1]), ""]
@@ -255,9 +259,9 @@ def methods_of(f: Findings) -> Methods:
 
 def _format(form: str | None, target: Path) -> str:
     if form is None:
-        # A page must not take the place of a file that is none, such as the table of the study.
-        known = {".html", ".htm", "", *_FORMS}
-        if target.exists() and target.suffix.lower() not in known:
+        # A page must not replace a file of another kind, such as the table of the study.
+        suffixes = {".html", ".htm", "", *_FORMS}
+        if target.exists() and target.suffix.lower() not in suffixes:
             raise FileError(
                 f"{str(target)!r} exists, and its name is not that of a report; let the path end "
                 f"in .html, .md or .pdf, or use {option('format')} to replace it."
@@ -266,14 +270,14 @@ def _format(form: str | None, target: Path) -> str:
     check_choice("format", form, get_args(Format))
     if form == "markdown":
         return form
-    # What is missing raises an error before any work.
+    # A missing requirement raises an error before any work.
     try:
-        import jinja2  # noqa: F401 - asked for, not used
+        import jinja2  # noqa: F401 - only tests that it is installed
         import matplotlib as mpl  # noqa: F401
     except ImportError as error:
         raise MissingDependencyError(
             "a report needs matplotlib and jinja2; install them with "
-            f'pip install "setagree[report]", or ask for {option("format", "markdown")}, which '
+            f'pip install "setagree[report]", or use {option("format", "markdown")}, which '
             "needs neither."
         ) from error
     if form == "pdf":

@@ -176,7 +176,7 @@ class TestWords:
         Four against four have 35 divisions: the least p, 1/35, does not hold beside other claims.
         """
         said = self.said(two_camps((3, 3)))
-        assert "Whether other raters would differ as much cannot be tested: so few raters" in said
+        assert "Whether the groups of raters differ cannot be tested: so few raters" in said
         table = two_camps((4, 4))
         assert sa.by_group(table, "panel", rng=1)["permutation_p_value"][0] == 1 / 35
         assert "not distinguishable from groups of raters formed at random" in self.said(table)
@@ -197,8 +197,8 @@ class TestWords:
         table["unit"] = table["unit"] + table["panel"]
         said = self.said(table)
         assert said.endswith(
-            "Each group has raters of its own, so that the data cannot show whether the units or "
-            "the raters make a difference."
+            "Each group has its own raters, so that differences between units and between raters "
+            "cannot be separated."
         )
 
     def test_the_section(self):

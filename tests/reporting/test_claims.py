@@ -63,8 +63,8 @@ def test_reshuffles_suffice_for_all_claims(found):
 @pytest.mark.parametrize(
     ("n_made", "said"),
     [
-        (150, "150 reshuffles, all that are made here, give a corrected p of at least 0."),
-        (10, "a test takes long in a study of this size; sa.by_rater makes it."),
+        (150, "with 150 reshuffles, the most in a report, corrected p is at least 0."),
+        (10, "a test takes long in a study of this size; use sa.by_rater."),
     ],
 )
 def test_raters_of_a_large_study_have_no_other_test(found, monkeypatch, n_made, said):
@@ -77,9 +77,9 @@ def test_raters_of_a_large_study_have_no_other_test(found, monkeypatch, n_made, 
     assert said in raters
 
 
-def test_the_page_says_how_many_were_looked_at(found):
+def test_the_page_has_the_number_of_claims(found):
     page = rendered(found, Name("study"), "markdown")
-    assert f"{found.n_claims} claims were looked at, each with a test." in page
+    assert f"{found.n_claims} claims were tested. Each p, here and in the tables" in page
     assert f"by Holm over {found.n_claims} claims" in page
     assert claims_note(found) in page.replace("\\", "")
 
@@ -124,8 +124,8 @@ def test_a_claim_on_chance_over_clusters_needs_the_p_of_the_estimate():
     assert test.claim_p(0.9, "two-sided") == 0.9
     assert found.corrected["chance"] >= p
     (said,) = (plain(one.sentence) for one in main_findings(found) if one.about == "Chance")
-    assert said.startswith("Agreement is not distinguishable from chance: 95% of ")
-    assert "and the estimate is tested over 20 clusters (p = " in said
+    assert said.startswith("Agreement is not distinguishable from chance: alpha of 95% of ")
+    assert "and the estimate is tested against 0 over 20 clusters (p = " in said
     page = rendered(found, Name("study"), "markdown")
     assert page.count("The reshuffles ignore clusters") == 1
     assert "the largest p of the reshuffles and of the estimate over clusters" in page

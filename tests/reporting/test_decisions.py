@@ -117,7 +117,9 @@ def test_repeats_are_answered_where_there_are_some(study):
 
 
 def test_models_that_nobody_named_are_no_people(study):
-    with pytest.warns(SetagreeWarning, match="'r6' has model as models do, and counts as people"):
+    with pytest.warns(
+        SetagreeWarning, match="'r6' has model as models do, but is treated as people"
+    ):
         f = gather(study, model="r5", facets=["model"], **FEW)
     ((_, answer),) = answers(f)
     assert answer == unquoted(sa.facet_agreement(study, facets=["model"]).verdict)
@@ -129,7 +131,7 @@ def test_what_has_no_answer_says_why(study):
         f = gather(two, model="r5", margin=0.1, **FEW)
     (row,) = answers(f)
     assert row[1].startswith("No verdict: agreement with the other humans needs two humans or more")
-    with pytest.raises(OptionError, match="margin= is for models; name them: model="):
+    with pytest.raises(OptionError, match="margin= requires models; name them by model="):
         gather(study, margin=0.1, **FEW)
 
 

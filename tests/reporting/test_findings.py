@@ -51,7 +51,7 @@ class TestSentences:
             plain(x.sentence) for x in main_findings(found) if "below chance" in plain(x.sentence)
         ]
         test = found.results["chance"]
-        lowest = float(said.split("have at least ")[1].split(" (")[0].replace("\u2212", "-"))
+        lowest = float(said.split("is at least ")[1].split(" (")[0].replace("\u2212", "-"))
         assert (
             (test.defined >= lowest - 5e-4).mean() >= 0.95 > (test.defined > lowest + 5e-4).mean()
         )
@@ -81,16 +81,16 @@ class TestSentences:
         # (216² - 3 * 60² - 3 * 12²) / 2 = 17,712 pairs that differ, 3 * 12 * 60 = 2,160 of which
         # leave out noise: 12.2%, or 8.8 of 72.
         assert re.fullmatch(
-            r"More often than by chance: “noise” left out \(100% of the pairs that differ, 8\.2 "
-            r"times the expected number; p = 0\.\d+\)\.",
+            r"More frequent than expected by chance: “noise” left out \(100% of the pairs that "
+            r"differ, 8\.2 times the expected number, p = 0\.\d+\)\.",
             said["Confusion"],
         )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
         assert ". “cem” gives 1.5 labels per unit, 0.5 more than the others." in said["Raters"]
-        # 36 units disagree alike, so that no 18 of them hold half more than the others do.
+        # 36 units disagree alike, so that no 18 of them have half more than the others do.
         assert "in equal parts in 36 of 72 units (50%); in 36 units all" in said["Units"]
-        assert "drop the label “noise”: alpha 1.000" in said["Change"]
-        assert "one set is inside the other" in said["Choice"]
+        assert "drop the label “noise”: 1.000" in said["Change"]
+        assert "one answer contains the other" in said["Choice"]
         assert said["Chance"].startswith("Agreement is above chance")
         assert "Left out" not in said
 
@@ -108,11 +108,11 @@ class TestSentences:
         pairs = sa.by_pair(f.study)
         own = pairs[(pairs["rater_a"] == "dot") | (pairs["rater_b"] == "dot")]["estimate"]
         ends = f"{number(own.min())} to {number(own.max())}"
-        assert f" Alpha of “dot” with each of 3 others is {ends}." in said["Raters"]
+        assert f" Alpha of “dot” with each of 3 other raters is {ends}." in said["Raters"]
         assert said["Raters"].startswith("Without “dot”, alpha would be ")
         tried = len(f.results["changes"]) - 1
         assert said["Change"].startswith(
-            f"Of {tried} changes tried, the gain is largest if you leave out the rater “dot”: "
+            f"Of {tried} changes tried, alpha rises most if you leave out the rater “dot”: "
         )
 
     def test_units_that_cost_most_are_named(self):
@@ -149,8 +149,8 @@ class TestSentences:
                 "a b / a b / a b / a b / a b / a b / a a / b b",
                 (
                     "The disagreement lies in equal parts in 6 of 8 units (75%); in 2 units "
-                    "all agree fully. To adjudicate first: 6 units tie at the maximum, among them "
-                    "“0”, “1” and “2”."
+                    "all agree fully. To adjudicate first: 6 units with the same disagreement, "
+                    "among them “0”, “1” and “2”."
                 ),
             ),
         ],
@@ -225,7 +225,9 @@ class TestSentences:
         estimates = sa.by_group(study, groups).set_index("group")["estimate"]
         low, high = (number(x) for x in (estimates.drop("b3").min(), estimates.drop("b3").max()))
         assert said["Groups"].startswith(f"“b3” ({number(estimates['b3'])}, −")
-        assert said["Groups"].endswith(f"stands out; the other 3 lie between {low} and {high}.")
+        differs = "differs from the common value of the others"
+        rest = f"the other 3 are between {low} and {high}."
+        assert said["Groups"].endswith(f"{differs}; {rest}")
 
     def test_no_culprit(self):
         f = gather(sa.simulate(200, 3, rng=4), n_resamples=19, rng=1)
@@ -239,9 +241,8 @@ class TestSentences:
         f = gather(annotations(text("a a a / b b b / ab ab ab / a a a")), n_resamples=19, rng=1)
         said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
         assert said["Units"] == "In all of 4 units the raters agree fully."
-        assert (
-            said["Choice"] == "The distance makes no difference: alpha is 1.000 with each of them."
-        )
+        same = "The estimate does not depend on the distance: alpha is 1.000 with each of them."
+        assert said["Choice"] == same
         assert not {"Labels", "Confusion", "Raters", "Change"} & set(said)
 
     def test_singles_are_counted(self):
@@ -261,18 +262,18 @@ class TestSentences:
         study = sa.Annotations.from_triples(rows)
         apart = gather(study, groups={u: u < 30 for u in range(60)}, n_resamples=199, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(apart)}
-        assert re.search(r"The 2 groups differ \(p .*\): from .* in “False” to .* “True”",
+        assert re.search(r"The 2 groups differ \(test .* p .*\): from .* in “False” to .* “True”",
                          said["Groups"])  # fmt: skip
         alike = gather(study, groups={u: u % 2 for u in range(60)}, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(alike)}
         p = alike.corrected["groups"][0]
         assert said["Groups"] == (
-            "The test does not show that the groups differ (one test of all 2 against a common "
-            f"value: {p_phrase(p)})."
+            "The groups are not distinguishable (test of one common value of all 2: "
+            f"{p_phrase(p)})."
         )
         one = gather(study, groups=dict.fromkeys(range(60), "all"), n_resamples=19, rng=1)
         said = {each.about: plain(each.sentence) for each in main_findings(one)}
-        assert said["Groups"] == "Fewer than two groups can be scored."
+        assert said["Groups"] == "Fewer than two groups have an estimate."
 
     def test_no_rater_can_be_left_out(self):
         f = gather(annotations(text("a b . / . a b")), n_resamples=19, rng=1)
@@ -323,10 +324,10 @@ class TestSentences:
             said["Raters"]
             .rstrip()
             .endswith(
-                "Raters with identical answers count here as if they had rated independently."
+                "Raters with identical answers are treated here as if they had rated independently."
             )
         )
-        # The others are identical, so that nobody is advised away from them.
+        # The others are identical, so that the change would give full agreement.
         assert said["Pattern"].startswith("“r0” and “r1” gave identical answers in 30 of 30")
         assert "leave out the rater" not in said.get("Change", "")
 
@@ -339,7 +340,7 @@ class TestSentences:
         # The estimate without r2 has no spread, so that there is p and no interval.
         assert "(+0.371, p = 0.008). " in said["Raters"]
         assert said["Raters"].endswith(
-            " Raters with identical answers count here as if they had rated independently."
+            " Raters with identical answers are treated here as if they had rated independently."
         )
 
     def test_one_change(self):
@@ -350,7 +351,7 @@ class TestSentences:
         f = gather(annotations(rows), n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
         assert said["Change"].startswith(
-            "Of 1 change tried, the gain is largest if you leave out the rater “r2”: alpha "
+            "Of 1 change tried, alpha rises most if you leave out the rater “r2”: "
         )
 
     def test_no_standard_error(self):
@@ -366,7 +367,7 @@ class TestSentences:
             "Leaving out any one of the 4 raters changes mv-alpha by at most "
             f"{max(changes):.3f}; no test is possible."
         )
-        assert "the gain is largest (no test is possible) if you" in said["Change"]
+        assert "mv-alpha rises most (no test is possible) if you" in said["Change"]
         assert "significantly" not in said["Change"]
 
     def test_no_change_helps(self):
@@ -414,8 +415,8 @@ class TestSentences:
         full = sum(p[0] == p[1] for p in permutations("aabb"))
         assert 2 * full / 24 == pytest.approx(found.results["chance"].p_value)
         assert finding_of("chance", found) == (
-            "Agreement is not distinguishable from chance: 95% of 6 reshuffled studies have at "
-            "most 1.000 (p = 0.667)."
+            "Agreement is not distinguishable from chance: alpha of 95% of 6 reshuffled studies "
+            "is at most 1.000 (p = 0.667)."
         )
 
     def test_fewer_reshuffles_say_why(self, monkeypatch):
@@ -428,7 +429,7 @@ class TestSentences:
         full = gather(study, n_resamples=1999, rng=1)
         monkeypatch.setattr(estimates, "_RESHUFFLED", 30_300)
         few = gather(study, n_resamples=1999, rng=1)
-        assert "95% of 101 reshuffled studies (not 1,999, because the study is large) have" in (
+        assert "95% of 101 reshuffled studies (not 1,999, because the study is large) is" in (
             finding_of("chance", few)
         )
         p = [estimates.chance_p_values(one, one.results["chance"])[0] for one in (full, few)]
@@ -522,12 +523,12 @@ class TestSentences:
     @pytest.mark.parametrize(
         ("p", "said"),
         [
-            ([1.0, 0.001, 1.0, 0.03], "“c” ↔ “d” (30{}6.0 times the expected number; {p})."),
+            ([1.0, 0.001, 1.0, 0.03], "“c” ↔ “d” (30{}6.0 times the expected number, {p})."),
             (
                 [1.0, 0.001, 1.0, 0.001],
                 (
-                    "“c” ↔ “d” (30{}6.0 times the expected number; {p}) and “f” left out (15{}3.0 "
-                    "times the expected number; {p})."
+                    "“c” ↔ “d” (30{}6.0 times the expected number, {p}) and “f” left out (15{}3.0 "
+                    "times the expected number, {p})."
                 ),
             ),
             ([1.0, 0.4, 1.0, 0.6], ""),
@@ -545,7 +546,7 @@ class TestSentences:
         found = gather(annotations(text("a b / b c / c d / a a")), n_resamples=19, rng=1)
         found.results["confusions"] = pd.DataFrame(rows, columns=columns).assign(p_value=p)
         correct(found)
-        start, least = "More often than by chance: ", found.corrected["confusions"][0]
+        start, least = "More frequent than expected by chance: ", found.corrected["confusions"][0]
         said = said.replace("{}", "% of the pairs that differ, ").replace("{p}", p_phrase(least))
         assert finding_of("confusions", found) == (start + said if said else "")
 
@@ -580,7 +581,7 @@ class TestSentences:
         with pytest.warns(sa.SetagreeWarning, match="drops 2 of 12 rows"):
             found = gather(sa.read(path, where="repeat == 0"), n_resamples=19, rng=1)
         table = next(one.table for one in sections(found) if one.id == "data")
-        assert table.caption.endswith("of the table only the rows with repeat == 0 were read")
+        assert table.caption.endswith("; only rows of the table with repeat == 0 were read")
         assert "only rows of the table with repeat == 0 were read" in methods_of(found).text
 
     def test_holm_over_all_raters(self):
@@ -609,7 +610,7 @@ class TestSentences:
         assert row["p_holm"] == raters.loc["odd", "p_holm"]
         raw = [found.results["raters"]["p_value"], found.results["changes"]["p_value"]]
         assert found.n_claims > sum(each.notna().sum() for each in raw) - 1
-        assert f"{found.n_claims} claims were looked at" in claims_note(found)
+        assert f"{found.n_claims} claims were tested." in claims_note(found)
 
     def test_limits_are_not_for_percent_agreement(self):
         found = gather(
@@ -738,7 +739,7 @@ def test_depths_of_a_hierarchy():
     assert [row[3][0] for row in shown.table.rows] == frame["estimate"].tolist()
     told = {one.about: plain(one.sentence) for one in main_findings(f)}
     assert told["Depth"].startswith(
-        f"{share(frame['inside'][0])} of the disagreement (all or nothing)"
+        f"{share(frame['inside'][0])} of the nominal disagreement is inside branches: "
     )
     for plainly in ("masi", sa.distances.taxonomy({"a/x": "other"})):
         flat = gather(study, distance=plainly, n_resamples=19, rng=1)

@@ -280,7 +280,7 @@ class TestResampled:
         with pytest.raises(sa.SetagreeError, match="bootstrap= is "):
             paragraph(alpha, bootstrap=sa.bootstrap(sa.agreement(alpha.study), n_resamples=9))
         elsewhere = sa.krippendorff_alpha(sa.simulate(40, 3, rng=9))
-        with pytest.raises(sa.SetagreeError, match="not what is reported"):
+        with pytest.raises(sa.SetagreeError, match="but reported is"):
             paragraph(alpha, test=sa.permutation_test(elsewhere, n_resamples=9, rng=3))
 
     def test_of_one_of_several(self, alpha):

@@ -104,14 +104,14 @@ def test_how_many_are_counted(beside):
     assert rows["Units that only models rated"][0] == 5
     said = methods_of(beside).text
     assert said.startswith("Four raters annotated 80 units")
-    assert "The raters are human; 1 model that answered, too, is left out of these numbers." in said
+    assert "The raters are human; 1 model is left out of these numbers." in said
 
 
 def test_the_section_compares(beside):
     both = [sa.krippendorff_alpha(one).estimate for one in (humans_only(), with_model())]
     (note,) = (one.note for one in sections(beside) if one.id == "models")
     assert (
-        f"Among 4 humans alpha is {number(both[0])}; with the model as one more rater it would be "
+        f"Among 4 humans, alpha is {number(both[0])}; with the model as one more rater it would be "
         f"{number(both[1])}." in note
     )
 
@@ -124,7 +124,7 @@ def test_groups_are_of_humans():
     alone = sa.by_group(humans_only(), batch, n_resamples=f.n_reshuffles, rng=1)
     assert_frame_equal(found, alone)
     everyone = sa.by_group(study, {**batch, **{f"alone {k}": 0 for k in range(5)}})
-    with pytest.raises(DataError, match="the groups count more answers than the humans gave"):
+    with pytest.raises(DataError, match="the groups include answers of models"):
         gather(study, model="bot", groups=everyone, n_resamples=19, rng=1)
     ready = gather(study, model="bot", groups=found, n_resamples=19, rng=1)
     assert ready.results["groups"] is found

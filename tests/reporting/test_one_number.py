@@ -72,7 +72,7 @@ def test_half_of_the_disagreement_lies_in_as_many_units(found):
 
 
 def test_the_bound_of_chance_is_one_number(found):
-    (said,) = re.findall(r"have at most (\S+)", told(found)["Chance"])
+    (said,) = re.findall(r"is at most (\S+)", told(found)["Chance"])
     assert f"95% are at most {said}" in drawn(section(found, "chance"))
     test = found.results["chance"]
     assert said == number(test.quantile(0.95)) == number(test.to_frame()["null_95"].item())
@@ -81,14 +81,14 @@ def test_the_bound_of_chance_is_one_number(found):
 
 def test_the_gain_is_that_of_the_table(found):
     said = told(found).get("Change", "")
-    if "the gain is largest" not in said:
+    if " tried, alpha " not in said:
         assert said == "" or "raise" in said
         return
     rows = section(found, "changes").table.rows[1:]
-    estimate, difference = re.search(r": alpha (\S+) instead of \S+ \((\S+);", said).groups()
+    estimate, difference = re.search(r": (\S+) instead of \S+ \((\S+);", said).groups()
     shown = [(number(row[1][0]), number(row[2], signed=True), row[2]) for row in rows]
     named = next(one for one in shown if one[:2] == (estimate, difference))
-    if "that holds is reached" not in said.partition(" if you ")[0]:
+    if "largest significant rise" not in said.partition(" if you ")[0]:
         assert named[2] == max(one[2] for one in shown)
 
 
@@ -124,16 +124,16 @@ def test_a_pool_of_raters_is_not_these_raters(found):
     most = np.bincount(found.study.rater_codes).max()
     pool = f"this pool of {found.study.n_raters} raters)"
     assert (pool in line) == (2 * most < found.study.n_units)
-    assert (", these raters)" in line) == (2 * most >= found.study.n_units)
+    assert (", for these raters)" in line) == (2 * most >= found.study.n_units)
 
 
 @pytest.mark.parametrize(
     ("difference", "p", "said"),
     [
-        ([0.027, 0.017, 0.01], [0.4, 0.001, 0.3], "the largest gain that holds is reached if you "),
-        ([0.027, 0.017, 0.01], [0.001, 0.002, 0.3], "the gain is largest if you"),
+        ([0.027, 0.017, 0.01], [0.4, 0.001, 0.3], "alpha has its largest significant rise if you "),
+        ([0.027, 0.017, 0.01], [0.001, 0.002, 0.3], "alpha rises most if you"),
         ([0.027, 0.017, 0.01], [0.4, np.nan, 0.3], "None of 2 changes of labels"),
-        ([0.027, 0.017, 0.01], [np.nan, 0.001, 0.3], "the gain is largest (no test is possible) "),
+        ([0.027, 0.017, 0.01], [np.nan, 0.001, 0.3], "alpha rises most (no test is possible) "),
     ],
 )
 def test_only_the_largest_gain_is_called_that(difference, p, said):
@@ -148,7 +148,7 @@ def test_only_the_largest_gain_is_called_that(difference, p, said):
     assert said in sentence
     if " if you " in sentence:
         named = re.search(r"label “(.)”", sentence)[1]
-        assert ("that holds is reached" in sentence) == (named != "x")
+        assert ("largest significant rise" in sentence) == (named != "x")
 
 
 def test_models_have_one_verdict(tmp_path):

@@ -89,7 +89,7 @@ def test_one_answer_that_most_ratings_have():
 def test_a_rater_who_never_varies():
     f = found(rows_of(cem_empty, 100))
     assert first(f)[0] == "Pattern"
-    others = ", the other raters in 0% of theirs."
+    others = "; the other raters gave it in 0% of theirs."
     assert f"“cem” gave the empty set in 100 of 100 ratings (100%){others}" in (first(f)[1])
 
 
@@ -101,8 +101,8 @@ def test_raters_with_identical_answers():
     assert first(found(rows)) == (
         "Pattern",
         (
-            "“ann” and “dot” gave identical answers in 60 of 60 shared units (100%), other "
-            f"pairs of ratings in {share(same)}."
+            "“ann” and “dot” gave identical answers in 60 of 60 shared units (100%); other "
+            f"pairs of ratings are identical in {share(same)}."
         ),
     )
 

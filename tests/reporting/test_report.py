@@ -133,12 +133,12 @@ class TestNumbers:
         f = gather(annotations(T1), n_resamples=99, rng=1)
         said = plain(headline(f))
         assert "Krippendorff's alpha with the MASI distance is 0.403" in said
-        assert "score interval 0.064 to 0.719, these raters)" in said
+        assert "score interval 0.064 to 0.719, for these raters)" in said
         assert verdict_sentence(f).startswith(UNCLEAR)
         assert "even allowing" not in verdict_sentence(f)
         paragraph = report_module.methods_of(f).text
         assert "95% interval 0.064 to 0.719" in paragraph
-        assert "raters as fixed, and so are about these raters." in paragraph
+        assert "raters as fixed, and therefore hold for these raters." in paragraph
         drawn = annotations(T1).sampled(strata={f"u{k}": k < 5 for k in range(11)})
         assert "score interval" not in report_module.methods_of(gather(drawn, n_resamples=19)).text
 
@@ -277,7 +277,7 @@ class TestNumbers:
     def test_groups_may_come_ready(self, study, found):
         ready = gather(study, groups=found.results["groups"], n_resamples=19, rng=1)
         assert ready.results["groups"] is found.results["groups"]
-        with pytest.raises(DataError, match="not what by_group returned"):
+        with pytest.raises(DataError, match="without the columns of by_group"):
             gather(study, groups=pd.DataFrame({"a": [1]}), n_resamples=19)
         with pytest.raises(SetagreeError, match="have none in 'group'"):
             gather(study, groups={"u1": "a"}, n_resamples=19)
@@ -336,7 +336,7 @@ class TestTables:
         )
         found = gather(study, model="gpt", n_resamples=19, rng=1)
         rows = {what: (n, fate) for what, n, fate in data.sections(found, None)[0].table.rows}
-        assert rows["Units that nobody answered"] == (1, "left out, of the grid below too: 4")
+        assert rows["Units without any rating"] == (1, "left out, also of the grid below: 4")
         assert rows["Units that only models rated"] == (1, "left out with them")
 
     def test_raters_without_any_rating(self):
@@ -345,7 +345,7 @@ class TestTables:
             + [("cem", 1, None), ("cem", 2, None), ("ann", 3, "a"), ("ben", 3, None)]
         )
         rows = {what: (n, fate) for what, n, fate in contents(study, sa.krippendorff_alpha(study))}
-        words = "left out, of the grid below too: 'cem'"
+        words = "left out, also of the grid below: 'cem'"
         assert rows["Raters without any rating"] == (1, words)
         assert rows["Ratings"] == (5, "83% of the unit × rater grid is filled")
         n, fate = rows["Missing ratings"]
@@ -390,7 +390,7 @@ class TestPage:
     def test_it_says_what_was_found(self, path, found):
         page = page_of(path)
         assert "Round 2" in page.text
-        assert "(these raters)" in page.text
+        assert "(for these raters)" in page.text
         for one in main_findings(found):
             said = "".join(x.short if isinstance(x, Name) else x for x in one.sentence)
             assert " ".join(said.split()) in page.text
@@ -534,7 +534,9 @@ class TestQuestions:
 
     def test_a_table_has_its_questions(self, tmp_path):
         table = sa.by_question(self.TABLE, ["emotion", "stars"])
-        with pytest.raises(OptionError, match="a table of questions has its own; omit questions"):
+        with pytest.raises(
+            OptionError, match="a QuestionTable already contains its questions; omit"
+        ):
             report(table, tmp_path / "x.md", questions="all")
 
 
@@ -747,11 +749,11 @@ class TestPanels:
         found = compared.results["replication"]
         assert said["Panels"] == (
             f"“one” and “two” agree with each other at kappa_x {found.estimate:.3f} (95% interval "
-            f"{interval(*found.interval())}); {found.normalised:.3f} if each panel agreed with "
-            "itself fully."
+            f"{interval(*found.interval())}); {found.normalised:.3f} if divided by the root of "
+            "both alphas."
         )
-        people = " Treated as people: “r1”, “r2”, “r3” and “r4” (all who were not named as models)."
-        assert plain(by_id(compared)["models"].lead) == said["Models"] + people
+        people = "Treated as people: “r1”, “r2”, “r3” and “r4” (all raters that are not named as"
+        assert plain(by_id(compared)["models"].lead) == f"{said['Models']} {people} models)."
 
     def test_tables(self, compared):
         """Humans, scores, panels and map are rows of tables; the pictures are named."""
@@ -761,7 +763,7 @@ class TestPanels:
             (compared.results["map"],),
         )
         note = found["models"].note
-        assert note.endswith("The headline and all other sections are about the humans alone.")
+        assert note.endswith("The headline and all other sections describe only the humans.")
         assert {row[0] for row in found["models"].table.rows} == {"r1", "r2", "r3", "r4"}
         differences = [row[3] - row[2][0] for row in found["models"].table.rows]
         assert differences == sorted(differences, reverse=True)
@@ -815,7 +817,9 @@ class TestPanels:
         assert said.startswith(f"{len(passing)} of 2 models may replace a human: “r5”")
         assert ". The best, “r5”, wins over " in said
         assert "“r4”" in said.partition(". The best")[0]
-        assert said.endswith("people: “r1”, “r2” and “r3” (all who were not named as models).")
+        assert said.endswith(
+            "people: “r1”, “r2” and “r3” (all raters that are not named as models)."
+        )
         assert "winning rate" in methods_of(f).text
 
     def test_no_model_passes(self):
@@ -829,14 +833,14 @@ class TestPanels:
         two = sa.simulate(50, 3, rng=1)
         f = gather(two, model="r3", n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
-        assert said["Models"].endswith("apart from the models there are only 2 humans.")
+        assert said["Models"].endswith("needs at least three humans; the study has 2 humans.")
         assert by_id(f)["models"].table is None
         assert len(by_id(f)["consensus"].table.rows) == 3
         with pytest.warns(UndefinedAgreementWarning, match="there is only one rater"):
             f = gather(two, model=["r3", "r2"], n_resamples=19, rng=1)
-        assert "there is only 1 human." in plain(by_id(f)["models"].lead)
+        assert "the study has 1 human." in plain(by_id(f)["models"].lead)
         assert len(by_id(f)["consensus"].table.rows) == 2
-        with pytest.raises(OptionError, match="nobody is left to compare with"):
+        with pytest.raises(OptionError, match="every rater is a model; name fewer"):
             gather(two, model=["r1", "r2", "r3"], n_resamples=19)
 
     def test_too_few_units(self):
@@ -845,7 +849,7 @@ class TestPanels:
         assert plain(found["model-1"].lead) == (
             "No verdict on “r5”: no human shares enough units with the model."
         )
-        assert found["model-1"].note == "Left out for fewer than 30 shared units: 3 humans."
+        assert found["model-1"].note == "3 humans with fewer than 30 shared units left out."
         assert "Calderon" not in methods_of(f).text
 
     def test_nothing_to_compare(self):
@@ -881,8 +885,7 @@ class TestPanels:
         f = gather(five, model="r5", n_resamples=19, rng=1)
         section = by_id(f)["map"]
         assert plain(section.lead) == (
-            "4 raters with 480 ratings are not mapped here, because that takes long; sa.rater_map "
-            "does it."
+            "A map of 4 raters with 480 ratings takes too long for a report; use sa.rater_map."
         )
         assert section.table is None
         assert len(by_id(f)["consensus"].table.rows) == 1
@@ -1099,13 +1102,14 @@ class TestChangesThatCannotBe:
         groups = {u: "same" if u < 20 else "other" if u < 40 else "one" for u in range(41)}
         f = gather(sa.Annotations.from_triples(rows), groups=groups, n_resamples=19, rng=1)
         said = {one.about: plain(one.sentence) for one in main_findings(f)}
-        assert said["Groups"].startswith("The 2 groups differ (p = ")
+        assert said["Groups"].startswith("The 2 groups differ (test of one common value: p = ")
         assert f.results["groups"]["no_test"].str.endswith(": 'one'").all()
         table = by_id(f)["groups"].table
         assert table.columns[-1].heading() == "Reason"
         assert [row[0] for row in table.rows] == ["other", "same", "one"]
         assert table.rows[-1][-1] == f.results["groups"].set_index("group")["reason"]["one"]
-        assert by_id(f)["groups"].note.endswith("p is that of score tests of one common value.")
+        note = "p: score test that the group has the common value of all others."
+        assert by_id(f)["groups"].note.endswith(note)
 
 
 def test_too_many_pairs_are_left_out(monkeypatch, tmp_path):
@@ -1113,9 +1117,7 @@ def test_too_many_pairs_are_left_out(monkeypatch, tmp_path):
     f = gather(sa.simulate(20, 4, rng=1), n_resamples=19, rng=1)
     assert "pairs" not in f.results
     (section,) = [one for one in sections(f) if one.id == "pairs"]
-    assert section.lead == (
-        "4 raters make 6 pairs, which are not compared here; sa.by_pair does it.",
-    )
+    assert section.lead == ("4 raters make 6 pairs, too many for a report; use sa.by_pair.",)
     assert section.table is None
 
 

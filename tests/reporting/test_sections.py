@@ -223,7 +223,7 @@ class TestSampled:
         """
         study = sa.simulate(60, 3, rng=1)
         f = gather(study.sampled(population_size=80), n_resamples=19, rng=1)
-        assert ", these raters, a population of 80)" in plain(headline(f))
+        assert ", for these raters and a population of 80)" in plain(headline(f))
         note = next(one.note for one in sections(f) if one.id == "labels")
         t = "is the t interval (a population of 80), which is too narrow for rare labels;"
         assert t in note

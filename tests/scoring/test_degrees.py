@@ -141,12 +141,13 @@ def test_what_does_not_look_at_degrees_says_so(name):
 
 def test_the_report_says_where_degrees_do_not_count(tmp_path):
     text = sa.report(STUDY, tmp_path / "a.md", n_resamples=19, rng=1).read_text(encoding="utf-8")
-    assert "That is about which labels were given, whatever their degrees." in text
+    assert "Degrees do not count for these shares." in text
     assert "Any degree above 0 is a yes." in text
     assert "Degrees do not count: a pair of answers with the same labels" in text
     assert "for which no degree was given" not in text
     judged = sa.report(STUDY, tmp_path / "b.md", model="r3", n_resamples=19, rng=1)
-    assert "Jaccard and F1 look at which labels were given" in judged.read_text(encoding="utf-8")
+    page = judged.read_text(encoding="utf-8")
+    assert "Jaccard and F1 use the labels without their degrees" in page
 
 
 def test_everything_that_takes_a_distance(tmp_path):

@@ -211,7 +211,7 @@ class TestWhatFollows:
         assert np.isnan([tried["p_value"], tried["difference_standard_error"]]).all()
         rows = study("a a,x / b b / c c,x / a a / b b,x / c c / a a / b b".replace(",", ""))
         said = finding("Change", gather(rows, rng=1))
-        assert "gain is largest (no test is possible) if you drop the label “x”: alpha 1" in said
+        assert "alpha rises most (no test is possible) if you drop the label “x”: 1" in said
 
     def test_labels(self):
         """A label on which all agree has an interval if yes and no are frequent enough."""

@@ -39,13 +39,13 @@ Method: TypeAlias = tuple[str, tuple[str, ...]]
 """A sentence of the methods paragraph, and the sources it cites."""
 
 SURE = 0.05
-"""The p-value, corrected over all claims, up to which a sentence makes its claim."""
+"""Largest p-value, corrected over all claims, of a sentence that makes a claim."""
 
 _PER_CLAIM = 40
 """Reshuffles for each claim: the least p of one test, twice 1 / (40 m), holds for m claims."""
 
 _FIRST = 99
-"""Reshuffles after which a test stops if its claim is hopeless."""
+"""Reshuffles after which a test stops if p is above 0.05 for all of its claims."""
 
 _REDRAWN = 100_000_000
 """Units that are redrawn in all for the interval of a panel of raters."""
@@ -54,19 +54,19 @@ MOST_TRIED = 3
 """Mergers, labels and raters of which each change is tried."""
 
 MOST_DRAWN = 24
-"""Rows of a picture: more do not help on a page that has the table below."""
+"""Largest number of rows of a picture on the page, which also has the table."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells as they are, nothing rounded; `more` states what is left out."""
+    """Rows of unrounded cells; `more` is a note on rows that are left out."""
 
     caption: str
     columns: Sequence[Column]
     rows: Sequence[tuple[Any, ...]]
     more: str = ""
     is_ranking: bool = True
-    """Whether its first rows matter most, so that a terminal shows no more than these."""
+    """Whether its first rows matter most, so that a terminal shows only these."""
 
     sortable: bool = True
     """Whether a reader may order it by another column."""
@@ -94,14 +94,8 @@ def table_of(
 
 def unsized(f: Findings, columns: Iterable[Column]) -> list[Column]:
     """Return columns without the numbers of pieces of documents if pieces count by length."""
-    gone = {"n_ratings", "n_shared_units"} if f.main.case.is_sized else set[str]()
-    return [one for one in columns if one.first not in gone]
-
-
-def titled(f: Findings, columns: Iterable[Column]) -> list[Column]:
-    """Return columns in which the heading of the estimate is the name of the coefficient."""
-    head = coefficient_name(f.main.definition, [f.main.distance])
-    return [replace(one, head=head) if one.source == "estimate" else one for one in columns]
+    omitted = {"n_ratings", "n_shared_units"} if f.main.case.is_sized else set[str]()
+    return [one for one in columns if one.first not in omitted]
 
 
 def _heading(head: str) -> str:
@@ -111,7 +105,7 @@ def _heading(head: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What a report is about besides its headline, as in `report`."""
+    """Options of `report` other than the study, the coefficient, the distance and the level."""
 
     groups: Groups | None = None
     model: Models = None
@@ -125,11 +119,11 @@ class Options:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings:
-    """The results about one study; where models are named, about its humans alone.
+    """The results about one study; if models are named, about its humans only.
 
-    `everyone` also has the answers of the `models`. `results` are those of the topics by their
-    ids, and `absent` the reasons of topics without one. `corrected` are the p-values of the claims
-    of each topic, by Holm over the claims of all topics.
+    `everyone` is the study with the answers of the `models`. `results` maps the id of a topic to
+    its result, and `absent` to the reason why it has none. `corrected` has the p-values of the
+    claims of each topic, corrected by Holm over the claims of all topics.
     """
 
     study: Annotations
@@ -159,13 +153,13 @@ class Findings:
 
     @property
     def n_claims(self) -> int:
-        """Number of claims that were looked at: those with a p-value."""
+        """Number of claims that were tested: those with a p-value."""
         return sum(int((~np.isnan(p)).sum()) for p in self.corrected.values())
 
     @property
     def holm_clause(self) -> str:
         """Clause of the methods paragraph on the correction of p."""
-        return f"by Holm over {counted(self.n_claims, 'claim')}"
+        return f"corrected by Holm over {counted(self.n_claims, 'claim')}"
 
     @property
     def n_reshuffles(self) -> int:
@@ -183,7 +177,7 @@ class Findings:
 
     @property
     def distance(self) -> Distance:
-        """The distance of the coefficient that is explained."""
+        """The distance of the headline's coefficient."""
         assert self.main.case.distance is not None  # noqa: S101 - `gather` scores with one
         return self.main.case.distance
 
@@ -204,15 +198,15 @@ def holds(p: Any) -> Any:
 
 
 def resampled(f: Findings, test: Callable[[int], R], p: Callable[[R], Any], most: float) -> R:
-    """Return a test with all reshuffles that its work allows, or few if it is hopeless with these.
+    """Return a test with at most `most` reshuffles, or with few if no claim holds with these.
 
-    A test that stops has p > 0.05, so that its claim is not made; the others are made anew, so
-    that a claim keeps its level.
+    A test with few reshuffles has p > 0.05, so that its claims are not made. The others are
+    repeated with all reshuffles, independently of the first ones, so that they keep their level.
     """
     first = test(min(_FIRST, int(most)))
     n = min(f.n_reshuffles, int(most))
-    is_hopeless = not (np.asarray(p(first), dtype=float) <= SURE).any()
-    return first if is_hopeless or n <= _FIRST else test(n)
+    may_hold = (np.asarray(p(first), dtype=float) <= SURE).any()
+    return test(n) if may_hold and n > _FIRST else first
 
 
 @dataclass(frozen=True)
@@ -230,8 +224,8 @@ class Picture:
 class Piece(NamedTuple):
     """A part of a document with the labels of a rater.
 
-    `ends` are the labels whose span ends with it, `colours` the numbers of the colours of all. Its
-    text is blank if only its length is known.
+    `ends` are the labels whose span ends with it, `colours` the colour numbers of all its labels.
+    The text is blank if the study has only the length.
     """
 
     text: str
@@ -251,7 +245,7 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report. Id, title and lead of its topic hold unless others are given."""
+    """A part of the report. Id, title and lead are by default those of its topic."""
 
     table: Table | None = None
     picture: Picture | None = None
@@ -276,11 +270,11 @@ class Topic:
         Takes the findings so far and returns the result, which `Findings.results` keeps. If that
         is None or empty, the topic has no summary, sections or method.
     about, summary : str and callable, optional
-        The subject of its main finding, and the sentence, which is empty if nothing matters.
+        The subject of its main finding, and the sentence, which is empty if there is no finding.
     p_values : callable, optional
-        Takes the findings and the result, and returns the p-values of the claims that it can make,
-        NaN for one that cannot be tested. Only a claim whose p-value holds after the correction
-        over all topics may be made in a sentence.
+        Takes the findings and the result, and returns the p-values of its possible claims, NaN
+        for a claim that cannot be tested. A sentence makes only claims whose p-value, corrected
+        over all topics, is at most 0.05.
     method : callable, optional
         Returns a sentence of the methods paragraph with its sources, or None.
     optional : bool
@@ -288,11 +282,11 @@ class Topic:
     without_estimate : bool
         Whether it has a main finding if the coefficient is undefined.
     rank : int
-        Main findings of a higher rank come later: the costs before the choices.
+        The order of the main findings: lower ranks first.
     unweighted : str
-        What of its sections leaves sampling weights out, as the subject of a sentence.
+        The numbers of its sections that ignore sampling weights, as the subject of a sentence.
     one_by_one : str
-        What of its sections ignores clusters, strata and a population size, as such a subject.
+        The numbers that ignore clusters, strata and a population size, as such a subject.
     """
 
     id: str
@@ -311,18 +305,18 @@ class Topic:
 
 
 def list_picture(f: Findings, draw: Callable[..., object], frame: pd.DataFrame) -> Picture:
-    """Return the picture of a list of estimates, a row each."""
+    """Return the picture of a list of estimates, with one row per estimate."""
     drawn = partial(draw, frame, level=f.level, limit=MOST_DRAWN)
     return Picture(drawn, rows_height(min(len(frame), MOST_DRAWN)))
 
 
 def with_sentences(frame: pd.DataFrame, sentences: Sequence[Sentence]) -> pd.DataFrame:
-    """Return a frame with a column `sentence`, which its first rows have."""
+    """Return a frame with a column of sentences for its first rows."""
     column = as_objects([*sentences, *[()] * (len(frame) - len(sentences))])
     return frame.assign(sentence=pd.Series(column, index=frame.index))
 
 
 def estimate_column(f: Findings) -> Column:
-    """Return the column of the coefficient that is explained, under its name."""
+    """Return the column of the headline's coefficient, under its name."""
     head = coefficient_name(f.main.definition, [f.main.distance])
     return Column(("estimate", "low", "high"), "estimate", head)

@@ -30,7 +30,7 @@ from setagree.wording.sentences import Name, Sentence, capitalised
 from setagree.wording.tables import Column
 
 _MANY = 0.8
-"""Share of the pairable units below which a finding states how many a change leaves."""
+"""Share of the pairable units after a change, up to which a finding states their number."""
 
 _NAMING = ("coefficient", "distance")
 _CHANGES = {"merge": "merge", "exclude_labels": "drop label", "exclude_raters": DROP_RATER}
@@ -47,20 +47,20 @@ _VERBS = {
 
 
 def compute(f: Findings) -> pd.DataFrame:
-    """Return the effects of the changes that the other findings suggest."""
-    # Those without whom the coefficient rises most, if the tests of all raters show it.
+    """Return the effects of changes that follow from the other findings."""
+    # The raters without whom the coefficient rises most, if their test shows it.
     raters = f.result("raters")
     chosen = []
     if raters is not None and f.study.n_raters > 2:
         costly = raters[(raters["difference"] > 0) & (raters["p_holm"] <= SURE)]
         chosen = [*costly["rater"].iloc[:MOST_TRIED]]
-    # Raters with identical answers agree fully once the others are left out.
+    # Raters with identical answers would agree fully without the others.
     chosen = [] if has_pattern(f, "copies") else chosen
     wanted: dict[str, Any] = {"exclude_raters": chosen}
     if f.study.kind != "number":
         if not have_degrees(f.study.values):  # a merged label has no degree
             wanted["merge"] = _mergers(f.results.get("confusions"))
-        # Without one label, more answers are empty or the one answer: they agree by that alone.
+        # Without a label more answers would be empty, or equal to the dominant one.
         if not has_pattern(f, "empty", "answer", "rater"):
             wanted["exclude_labels"] = _costly_labels(f.results.get("labels"))
     try:
@@ -105,12 +105,12 @@ def _costly_labels(labels: pd.DataFrame | None) -> list[Hashable]:
 
 
 def with_p(f: Findings) -> pd.DataFrame:
-    """Return the changes with p corrected over all claims; for a rater that of the raters."""
+    """Return the changes with p corrected over all claims; without a rater that of `by_rater`."""
     changes = f.tested("changes")
     raters = f.tested("raters") if f.result("raters") is not None else pd.DataFrame()
-    known = dict(zip(map(str, raters.get("rater", ())), raters.get("p_holm", ()), strict=True))
+    p_of_rater = dict(zip(map(str, raters.get("rater", ())), raters.get("p_holm", ()), strict=True))
     p = [
-        known.get(str(target), np.nan) if action == DROP_RATER else own
+        p_of_rater.get(str(target), np.nan) if action == DROP_RATER else own
         for action, target, own in changes[["action", "target", "p_holm"]].itertuples(index=False)
     ]
     reason = changes["reason"].where(changes["reason"] != P_OF_RATERS)
@@ -118,42 +118,37 @@ def with_p(f: Findings) -> pd.DataFrame:
 
 
 def summary(f: Findings, _: pd.DataFrame) -> Sentence:
-    """Return sentences on the largest gain that holds, and on the largest one by labels."""
+    """Return sentences on the largest significant gain, and on the largest one by labels."""
     changes = with_p(f)
     tried = changes[(changes["action"] != "as it is") & changes["estimate"].notna()]
     tried = tried.sort_values("difference", ascending=False, kind="stable")
     gains = tried[(tried["difference"] > 0) & holds(tried["p_holm"])]
     of_labels = tried["action"] != DROP_RATER
     largest = tried["difference"].max()
-    best_of = f"Of {counted(len(tried), 'change')} tried, "
+    word = f.main.definition.short
+    rises = f"Of {counted(len(tried), 'change')} tried, {word} rises most"
     untested = tried[tried["p_holm"].isna() & (tried["difference"] > 0)]
     if len(untested) and untested["difference"].iloc[0] == largest:
-        start = f"{best_of}the gain is largest (no test is possible) if you "
-        return (*_gain(f, untested.iloc[0], start), ".")
+        return (*_gain(f, untested.iloc[0], f"{rises} (no test is possible) if you "), ".")
     if gains.empty:
-        n, word = int((of_labels & tried["p_holm"].notna()).sum()), f.main.definition.short
+        n = int((of_labels & tried["p_holm"].notna()).sum())
         if n == 1:
-            return (
-                f"The one change of labels that was tried does not raise {word} significantly.",
-            )
+            return (f"The only change of labels tried does not raise {word} significantly.",)
         return (f"None of {n:,} changes of labels tried raises {word} significantly.",) if n else ()
     first = gains.iloc[0]
-    some = (
-        "the gain is largest"
-        if first["difference"] == largest
-        else "the largest gain that holds is reached"
-    )
-    sentence = _gain(f, first, f"{best_of}{some} if you ")
+    if first["difference"] < largest:
+        rises = f"Of {counted(len(tried), 'change')} tried, {word} has its largest significant rise"
+    sentence = _gain(f, first, f"{rises} if you ")
     others = gains[of_labels.loc[gains.index]]
     if first["action"] == DROP_RATER and len(others):
-        sentence += _gain(f, others.iloc[0], ". Among the changes of labels it is largest if you ")
+        start = ". Of the changes of labels, it rises most if you "
+        sentence += _gain(f, others.iloc[0], start)
     return (*sentence, ".")
 
 
 def _gain(f: Findings, change: pd.Series[Any], start: str) -> Sentence:
     """Return the gain by a change as the rest of a sentence, after its start."""
-    word, now = f.main.definition.short, number(f.main.estimate)
-    gain = f": {word} {number(change['estimate'])} instead of {now}"
+    gain = f": {number(change['estimate'])} instead of {number(f.main.estimate)}"
     test = "" if np.isnan(change["p_holm"]) else f"; {p_phrase(change['p_holm'])}"
     end = f"{gain} ({number(change['difference'], signed=True)}{test})"
     n, before = int(change["n_pairable_units"]), f.main.n_pairable_units
@@ -181,13 +176,13 @@ def sections(f: Findings, changes: pd.DataFrame) -> list[Section]:
         Column("reason", "name", "Reason"),
     ]
     note = (
-        "These changes were chosen after looking at the data, so that their gain is somewhat "
-        "overstated; and a label system that is easier to agree on is not always the one you need. "
-        "Pairable units have two ratings or more."
+        "These changes were chosen after looking at the data, so that their gains are somewhat "
+        "too large. A codebook with higher agreement is not always the one you need. Pairable "
+        "units have at least two ratings."
     )
     if _differs_from_raters(frame, raters):
         note += (
-            " Where a rater is left out, the list of values and whatever the distance takes from "
+            " Without a rater, the list of values and the quantities that the distance takes from "
             "the data are computed again here; the table of raters keeps those of the whole study."
         )
     caption = "The coefficient after each change"

@@ -19,15 +19,15 @@ from setagree.wording.sentences import Sentence
 from setagree.wording.tables import Column
 
 Counted: TypeAlias = tuple[str, float, str]
-"""What is counted, how often it occurs, and how it is treated."""
+"""The name of a count, the count, and how the counted items are treated."""
 
 _NAMED = 5
-"""Raters whose statuses are named."""
+"""Largest number of raters that are named for a status."""
 
 _KEPT = {
     "first": "dropped, the first rating was kept",
     "last": "dropped, the last rating was kept",
-    "repeats": "the first answer counts, the later ones were kept apart",
+    "repeats": "the first answer counts, the later ones are kept separately",
     "union": "merged into the union of their labels",
 }
 
@@ -40,19 +40,19 @@ def summary(f: Findings, _: None) -> Sentence:
     part = share(lone / f.main.n_units)
     have = "has" if lone == 1 else "have"
     single = f"{counted(lone, 'unit')} ({part}) {have} a single rating"
-    return (f"{single} and can show no agreement.",)
+    return (f"{single} and cannot show agreement.",)
 
 
 def sections(f: Findings, _: None) -> list[Section]:
-    """Return the counts of the study, and of what was left out, with the reasons."""
+    """Return the counts of the study and of omitted data, with the reasons."""
     columns = [Column("What", "text"), Column("Number", "count"), Column("Details", "text")]
-    # What only models rated has a row of its own.
+    # Units that only models rated have a separate row.
     study = replace(f.study, unanswered=f.everyone.unanswered)
     counts = contents(study, f.main, people="Humans" if f.models else "Raters")
     rows = [*counts, *_statuses(f.everyone), *_models(f)]
     caption = "Contents of the study, and what was left out"
     if f.study.reading is not None and f.study.reading.where is not None:
-        caption += f"; of the table only the rows with {f.study.reading.where} were read"
+        caption += f"; only rows of the table with {f.study.reading.where} were read"
     table = Table(caption, columns, rows, is_ranking=False, sortable=False)
     return [Section(table, lead=())]
 
@@ -73,7 +73,7 @@ def _models(f: Findings) -> Iterator[Counted]:
     """Yield the number of models, of their ratings, and of units that only they answered."""
     if not f.models:
         return
-    yield "Models", len(f.models), "left out of all numbers but those of their own sections"
+    yield "Models", len(f.models), "left out of all numbers except those of their own sections"
     yield "Ratings of models", f.everyone.n_ratings - f.study.n_ratings, "left out with them"
     alone = f.everyone.n_units - f.study.n_units
     if alone:
@@ -81,19 +81,19 @@ def _models(f: Findings) -> Iterator[Counted]:
 
 
 def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> Iterator[Counted]:
-    """Yield the contents of the study and what the coefficient leaves out."""
+    """Yield the counts of the study, and of the data that the coefficient leaves out."""
     yield "Units", study.n_units, _spread(study.unit_codes, study.n_units, "rating")
     lone = main.n_units - main.n_pairable_units
     if lone:
-        fate = "used for the expected agreement, not for the observed one"
+        fate = "used for the expected agreement only"
         if main.definition.model.weigh == "ratings":
             fate = "left out: no second rating"
         yield "Units with a single rating", lone, fate
     if n := study.unanswered.size:
-        fate = f"left out, of the grid below too: {listing(study.unanswered.tolist())}"
-        yield "Units that nobody answered", n, fate
+        fate = f"left out, also of the grid below: {listing(study.unanswered.tolist())}"
+        yield "Units without any rating", n, fate
     if silent := study.silent_raters:
-        fate = f"left out, of the grid below too: {listing([*silent])}"
+        fate = f"left out, also of the grid below: {listing([*silent])}"
         yield f"{people} without any rating", len(silent), fate
     yield people, study.n_raters, _spread(study.rater_codes, study.n_raters, "unit")
     filled = study.n_ratings / (study.n_units * study.n_raters)
@@ -104,8 +104,8 @@ def contents(study: Annotations, main: Agreement, *, people: str = "Raters") -> 
         yield "Repeated ratings", study.n_repeated, f"a rater rated a unit again: {kept}"
     if study.n_missing:
         n = sum(study.silent_raters.values())
-        raters = f", {n:,} of them of {people.lower()} without any rating" if n else ""
-        fate = f"cells without an answer{raters}: left out, never counted"
+        raters = f" ({n:,} of them of {people.lower()} without any rating)" if n else ""
+        fate = f"cells without an answer{raters}: left out, never counted as an answer"
         yield "Missing ratings", study.n_missing, fate
     if study.kind == "labels":
         yield from _label_counts(study)
@@ -125,12 +125,11 @@ def _spread(codes: Codes, n: int, noun: str) -> str:
 def _label_counts(study: Annotations) -> Iterator[Counted]:
     summary = study.summary()
     n_empty = round(summary["share_empty"] * study.n_ratings)
-    said = "no rating says that no label applies"
+    detail = "no rating is the empty set"
     if n_empty:
-        part = share(n_empty / study.n_ratings)
-        said = f"{part} of the ratings say that no label applies: an answer like any other"
-    yield "Empty sets", n_empty, said
-    yield "Labels", summary["n_labels"], f"{summary['labels_per_rating']:.2f} a rating"
+        detail = f"{share(n_empty / study.n_ratings)} of the ratings: an answer like any other"
+    yield "Empty sets", n_empty, detail
+    yield "Labels", summary["n_labels"], f"{summary['labels_per_rating']:.2f} per rating"
     degrees = {x for one in study.values if isinstance(one, Degrees) for x in one.degrees.values()}
     if degrees:
         yield "Distinct degrees", len(degrees), f"from {min(degrees):g} to {max(degrees):g}"

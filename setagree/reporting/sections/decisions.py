@@ -1,4 +1,4 @@
-"""Decisions: further questions to a report, each answered in a sentence or two."""
+"""Decisions: further questions that a report can answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ROWS = 40
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """A question, its answer, and the result behind it: None if the data allow no answer."""
+    """A question, its answer, and the result of its test, or None if there is none."""
 
     question: Sentence
     answer: Sentence
@@ -46,14 +46,14 @@ def compute(f: Findings) -> list[Decided]:
     """Return the questions with their answers."""
     margin, threshold, facets = f.options.margin, f.options.threshold, f.options.facets
     if margin is not None and not f.models:
-        raise OptionError(f"{option('margin')} is for models; name them: {option('model')}.")
+        raise OptionError(f"{option('margin')} requires models; name them by {option('model')}.")
     decided: list[Decided] = []
     if threshold is not None:
         test = at_least(f.main, threshold, level=f.level)
         question = f"Is {f.main.definition.short} at least {threshold:g}?"
         decided.append(Decided((question,), (test.verdict,), test))
     if margin is not None:
-        decided += _in_the_place_of_humans(f, margin)
+        decided += _replacement(f, margin)
     if facets is not None:
         options: dict[str, Any] = {"facets": facets, "model": _all_models(f, facets)}
         question = "Do models agree with themselves?"
@@ -64,7 +64,7 @@ def compute(f: Findings) -> list[Decided]:
     return decided
 
 
-def _in_the_place_of_humans(f: Findings, margin: float) -> Iterator[Decided]:
+def _replacement(f: Findings, margin: float) -> Iterator[Decided]:
     """Yield the answer on each model in the place of a human."""
     question = f" in the place of a human lower agreement by {margin:g} or more?"
     try:
@@ -77,9 +77,9 @@ def _in_the_place_of_humans(f: Findings, margin: float) -> Iterator[Decided]:
 
 
 def _all_models(f: Findings, facets: Sequence[str]) -> list[Any] | None:
-    """Return the models, with those that were not named but have facets as models do.
+    """Return the models, and all other raters that have facets.
 
-    Warn if some were not named, and count as people in the rest of the report.
+    Warn about the latter, because the other sections treat them as people.
     """
     columns = f.study.raters_frame.reindex(columns=[*facets])
     has_facets = (~columns.map(is_missing)).any(axis=1).to_numpy(dtype=bool)
@@ -88,8 +88,8 @@ def _all_models(f: Findings, facets: Sequence[str]) -> list[Any] | None:
     others = f.study.raters[has_facets].tolist()
     warn(
         f"{listing(others)} {'has' if len(others) == 1 else 'have'} {' and '.join(facets)} as "
-        f"models do, and {'counts' if len(others) == 1 else 'count'} as people in the other "
-        f"sections: name models by {option('model')}.",
+        f"models do, but {'is' if len(others) == 1 else 'are'} treated as people in the other "
+        f"sections; name models by {option('model')}.",
         SetagreeWarning,
     )
     return [*f.models, *others]
@@ -98,7 +98,7 @@ def _all_models(f: Findings, facets: Sequence[str]) -> list[Any] | None:
 def _answered(
     question: str, f: Findings, function: Callable[..., Any], study: Any, options: dict[str, Any]
 ) -> Decided:
-    """Return the verdict of a function, or the reason why there is none."""
+    """Return the verdict of a function, or the reason for none."""
     try:
         result = function(study, distance=f.distance, level=f.level, **options)
     except DataError as error:
@@ -132,10 +132,11 @@ def sections(_: Findings, decided: list[Decided]) -> list[Section]:
     """Return the questions with their answers, and the table of facets."""
     columns = (Column("Question", "text"), Column("Answer", "text"))
     rows = [(one.question, one.answer) for one in decided]
-    table = Table("What was asked", columns, rows, is_ranking=False, sortable=False)
+    table = Table("Questions and answers", columns, rows, is_ranking=False, sortable=False)
     note = (
-        "The alt-test asks how often a model is the nearer one; by how much agreement changes is "
-        "asked here. p is corrected by Holm for several models."
+        "The alt-test compares how often a model and a human are nearer to the other humans. This "
+        "test is about the size of the change of agreement; for several models p is corrected by "
+        "Holm."
     )
     facets = [one.result for one in decided if isinstance(one.result, FacetAgreement)]
     first = Section(table, note=note if _margin_tests(decided) else "", lead=())
@@ -161,8 +162,8 @@ def method(_: Findings, decided: list[Decided]) -> Method | None:
     if not (tests := _margin_tests(decided)):
         return None
     sentence = (
-        "By how much agreement changes where a model answers in the place of a human was tested "
-        f"for non-inferiority with a margin of {tests[0].margin:g}, by t with the correction for "
+        "The change of agreement if a model answers in the place of a human was tested for "
+        f"non-inferiority with a margin of {tests[0].margin:g}, by t with the correction for "
         "skewness of Hall (1992)."
     )
     return sentence, ("Hall 1992",)

@@ -40,10 +40,10 @@ PANEL_DISTANCES = {
 """Distances that the headline is compared with."""
 
 _RESHUFFLED = 10_000_000
-"""Ratings that are reshuffled in all, which takes a few seconds."""
+"""Number of ratings in all reshuffles, which take a few seconds."""
 
 _FEWEST = 99
-"""Reshuffles of a large study, from whose spread p follows."""
+"""Number of reshuffles of a large study, whose p is computed from their mean and spread."""
 
 
 def compute_choices(f: Findings) -> AgreementTable:
@@ -70,13 +70,11 @@ def choices_summary(f: Findings, table: AgreementTable) -> Sentence:
     word = f.main.definition.short
     if number(ends[0].estimate) == number(ends[1].estimate):
         same_with_all = f"{word} is {number(f.main.estimate)} with each of them"
-        return (f"The distance makes no difference: {same_with_all}.",)
+        return (f"The estimate does not depend on the distance: {same_with_all}.",)
     by_name = {row.distance: row.estimate for row in same}
-    nested = by_name.get("overlap", np.nan) - by_name.get("jaccard", np.nan) > 0.1
-    much = "; often one set is inside the other (labels left out)"
-    return (
-        f"The result depends on the distance: {word} is {low} and {high}{much if nested else ''}.",
-    )
+    is_nested = by_name.get("overlap", np.nan) - by_name.get("jaccard", np.nan) > 0.1
+    nested = "; in many pairs one answer contains the other" * is_nested
+    return (f"The estimate depends on the distance: {word} is {low} and {high}{nested}.",)
 
 
 def choices_sections(f: Findings, table: AgreementTable) -> list[Section]:
@@ -92,14 +90,13 @@ def choices_sections(f: Findings, table: AgreementTable) -> list[Section]:
     caption = f"Coefficients by distance, with {level_text(f.level)} intervals"
     shown = Table(caption, [Column("Distance", "text"), *heads], rows, is_ranking=False)
     names = [coefficient_name(row.definition, distances) for row in table]
-    over = f.main.drawn and f"Of the units: {drawn_of(table.rows, names)}. "
+    over = f.main.drawn and f" Sampling of the units: {drawn_of(table.rows, names)}."
     note = (
         "The distance defines the credit for two answers that differ; the coefficient defines the "
         "agreement expected by chance. Percent agreement is not corrected for chance and is shown "
-        "for comparison. "
-        f"{over}"
-    ).strip()
-    # Drawn are the rows that differ from the headline in the distance or the coefficient alone.
+        f"for comparison.{over}"
+    )
+    # The picture has the rows that differ from the headline only in distance or coefficient.
     frame: pd.DataFrame = table.to_frame()
     is_same = frame["coefficient"] == f.main.coefficient
     others = (frame["distance"] == f.main.distance) & (frame["coefficient"] != "percent_agreement")
@@ -117,26 +114,26 @@ def choices_method(f: Findings, table: AgreementTable) -> Method:
         return (f"{name} ({', '.join(source.rsplit(' ', 1))})" if source else name,)
 
     every = {row.coefficient: row.definition for row in table}
-    beside = [one for one in every.values() if one != f.main.definition]
-    names = [(coefficient_name(one, [f.distance.name]), one.source) for one in beside]
+    others_coefficients = [one for one in every.values() if one != f.main.definition]
+    names = [(coefficient_name(one, [f.distance.name]), one.source) for one in others_coefficients]
     listed = enumeration([named(name.replace("Percent", "percent"), x) for name, x in names])
-    said = (f"In addition to {f.main.definition.short}, the report gives ", *listed)
+    words = (f"In addition to {f.main.definition.short}, the report gives ", *listed)
     others = dict.fromkeys(row.distance for row in table if row.distance != f.main.distance)
     if others:
-        known = [named(distance_name(one), get_distance(one).source) for one in others]
-        said = (*said, "; the other distances are ", *enumeration(known))
-    return plain((*said, ".")), tuple(sources)
+        names_of_distances = [named(distance_name(one), get_distance(one).source) for one in others]
+        words = (*words, "; the other distances are ", *enumeration(names_of_distances))
+    return plain((*words, ".")), tuple(sources)
 
 
 def compute_chance(f: Findings) -> PermutationTest:
-    """Return the two-sided test against chance, with fewer reshuffles where they take long."""
+    """Return the two-sided test against chance, with fewer reshuffles of a large study."""
     wanted = max(f.n_reshuffles, f.options.n_resamples)
     n = min(wanted, max(_FEWEST, _RESHUFFLED // f.study.n_ratings))
     return permutation_test(f.main, n_resamples=n, alternative="two-sided", rng=f.options.rng)
 
 
 def chance_p_values(f: Findings, test: PermutationTest) -> list[float]:
-    """Return p of the claim on chance; of a large study, from the spread of the reshuffles."""
+    """Return p of the claim on chance; for a large study, from the spread of the reshuffles."""
     p = test.p_value
     if not test.exact and len(test.distribution) < f.n_reshuffles:
         p = max(_normal_p(each) for each in (test, test.other) if each is not None)
@@ -146,7 +143,7 @@ def chance_p_values(f: Findings, test: PermutationTest) -> list[float]:
 def _normal_p(test: PermutationTest) -> float:
     """Return p from the mean and spread of B reshuffles, as those of a large study are normal.
 
-    A further one lies within mean ± t s sqrt(1 + 1 / B), of B - 1 degrees of freedom.
+    A further reshuffle is within mean ± t s sqrt(1 + 1 / B), with B - 1 degrees of freedom.
     """
     from scipy.special import stdtr
 
@@ -169,12 +166,13 @@ def chance_summary(f: Findings, test: PermutationTest) -> Sentence:
     if f.main.estimate < test.defined.mean() and holds(p):
         least = -np.quantile(-test.defined, 0.95, method="inverted_cdf")
         side, limit = "below", f"at least {number(float(least))}"
-    said = f"Agreement is {side if holds(p) else 'not distinguishable from'} chance"
+    verdict = f"Agreement is {side if holds(p) else 'not distinguishable from'} chance"
     larger = ""
     if test.ignoring:
-        limit += f", and the estimate is tested over {f.main.drawn}"
-        larger = ", the larger p of the two"
-    return (f"{said}: 95% of {often} have {limit} ({p_phrase(p)}{larger}).",)
+        limit += f", and the estimate is tested against 0 over {f.main.drawn}"
+        larger = ", the larger of the two p-values"
+    word = f.main.definition.short
+    return (f"{verdict}: {word} of 95% of {often} is {limit} ({p_phrase(p)}{larger}).",)
 
 
 def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:

@@ -25,10 +25,10 @@ from setagree.wording.sentences import Name, Sentence, enumeration
 from setagree.wording.tables import Column
 
 _ENOUGH_UNITS = 10
-"""Units that a group must have to be named as the highest or lowest."""
+"""Pairable units from which a group can be named as the highest or lowest."""
 
 _NAMED_GROUPS = 3
-"""Groups that are named as standing out, and groups of raters that are named."""
+"""Largest number of groups that are named as different, and of groups of raters in a sentence."""
 
 
 def compute(f: Findings) -> pd.DataFrame | None:
@@ -42,35 +42,35 @@ def compute(f: Findings) -> pd.DataFrame | None:
         return by_group(f.study, groups, **f.measure, level=f.level, **resampling)
     if not {"group", "estimate"} <= set(groups.columns):
         raise DataError(
-            "groups is a DataFrame and not what by_group returned; pass that, or a Series or dict "
-            "of unit to group."
+            "groups is a DataFrame without the columns of by_group; pass the result of by_group, "
+            "or a Series or dict of unit to group."
         )
     for name in ("coefficient", "distance"):
         one = getattr(f.main, name)
         others = [x for x in groups.get(name, pd.Series(dtype=object)).unique() if x != one]
         if others:
             raise DataError(
-                f"the groups were scored with {option(name, others[0])} and the report is about "
-                f"{one!r}; give both the same, or pass the group of each unit."
+                f"the groups were scored with {option(name, others[0])} and the report uses "
+                f"{one!r}; use the same for both, or pass the group of each unit."
             )
     if f.models and groups.get("n_ratings", pd.Series([0])).sum() > f.study.n_ratings:
         raise DataError(
-            "the groups count more answers than the humans gave, those of models among them; pass "
-            "the group of each unit, or by_group(study.exclude_raters(models), ...)."
+            "the groups include answers of models, because they have more answers than the humans "
+            "gave; pass the group of each unit, or by_group(study.exclude_raters(models), ...)."
         )
     return groups
 
 
 def summary(f: Findings, groups: pd.DataFrame) -> Sentence:
-    """Return whether the groups differ, and which stand out or are the ends."""
+    """Return whether the groups differ, and which differ from the others or are the extremes."""
     compares = _compares(groups)
     if compares == "raters":
         return _of_raters(f, groups)
     sentences = _of_units(f)
     if "raters" not in compares:
         return sentences
-    apart = " Each group has raters of its own, so that the data cannot show whether the units or "
-    return (*sentences, f"{apart}the raters make a difference.")
+    own = " Each group has its own raters, so that differences between units and between raters "
+    return (*sentences, f"{own}cannot be separated.")
 
 
 def _compares(groups: pd.DataFrame) -> str:
@@ -96,48 +96,49 @@ def with_p(f: Findings) -> pd.DataFrame:
 def _of_units(f: Findings) -> Sentence:
     """Return a sentence on whether groups of units differ, and on the outlying or extreme ones."""
     groups = with_p(f)
-    known = groups[groups["estimate"].notna()].sort_values("estimate", kind="stable")
-    if len(known) < 2:
-        return ("Fewer than two groups can be scored.",)
+    defined = groups[groups["estimate"].notna()].sort_values("estimate", kind="stable")
+    if len(defined) < 2:
+        return ("Fewer than two groups have an estimate.",)
     p = f.corrected["groups"][0]
     if np.isnan(p):
-        reason = known["no_test"].iloc[0] if "no_test" in known else None
+        reason = defined["no_test"].iloc[0] if "no_test" in defined else None
         because = f": {reason}" if isinstance(reason, str) else ""
-        return (f"Whether the {len(known):,} groups differ cannot be tested{because}.",)
-    # Groups without a difference took no part in the test, unless no group has one.
-    if known["difference"].notna().any():
-        known = known[known["difference"].notna()]
-    absent = known["no_test"].iloc[0] if "no_test" in known else None
+        return (f"Whether the {len(defined):,} groups differ cannot be tested{because}.",)
+    # Groups without a difference were not tested, unless no group has one.
+    if defined["difference"].notna().any():
+        defined = defined[defined["difference"].notna()]
+    absent = defined["no_test"].iloc[0] if "no_test" in defined else None
     tail = f" Groups {absent}." if isinstance(absent, str) else ""
-    large = known[known["n_pairable_units"] >= _ENOUGH_UNITS]
-    apart = known[holds(known["p_holm"])].sort_values("difference", key=np.abs, ascending=False)
-    # A group that differs by less than half of what the farthest does is part of its rest.
+    large = defined[defined["n_pairable_units"] >= _ENOUGH_UNITS]
+    apart = defined[holds(defined["p_holm"])].sort_values("difference", key=np.abs, ascending=False)
+    # Groups that differ by at most half of the largest difference count as the others.
     far = apart["difference"].abs()
     apart = apart[far > far.max() / 2]
-    # A small group that differs clearly is named; it may be why the test rejects.
-    ends = large if len(large) > 1 and apart["group"].isin(large["group"]).all() else known
+    # A small group that differs significantly is named, because the test may reject for it.
+    ends = large if len(large) > 1 and apart["group"].isin(large["group"]).all() else defined
     if 0 < len(apart) <= min(_NAMED_GROUPS, len(ends) - 2):
         return (*_groups_apart(apart, ends[~ends["group"].isin(apart["group"])]), tail)
     if not holds(p):
-        test = f"one test of all {len(known):,} against a common value: {p_phrase(p)}"
-        return (f"The test does not show that the groups differ ({test}).{tail}",)
+        test = f"test of one common value of all {len(defined):,}: {p_phrase(p)}"
+        return (f"The groups are not distinguishable ({test}).{tail}",)
     low, high = ends.iloc[0], ends.iloc[-1]
-    first = f"The {len(known):,} groups differ ({p_phrase(p)}): from {number(low['estimate'])} in "
+    differ = f"The {len(defined):,} groups differ (test of one common value: {p_phrase(p)})"
+    first = f"{differ}: from {number(low['estimate'])} in "
     between = f" to {number(high['estimate'])} in "
     return (first, Name.of(low["group"]), between, Name.of(high["group"]), f".{tail}")
 
 
 def _groups_apart(apart: pd.DataFrame, others: pd.DataFrame) -> Sentence:
-    """Return a sentence on the groups that stand out, and on the range of the others."""
+    """Return a sentence on the groups that differ from the others, and on the range of these."""
     parts = []
     for row in apart.to_dict("records"):
         difference = number(row["difference"], signed=True)
-        off = f"{difference} against the rest, {p_phrase(row['p_holm'])}"
+        off = f"{difference}, {p_phrase(row['p_holm'])}"
         parts.append((Name.of(row["group"]), f" ({number(row['estimate'])}, {off})"))
     low, high = number(others["estimate"].min()), number(others["estimate"].max())
-    verb = "stands" if len(parts) == 1 else "stand"
-    rest = f"; the other {len(others):,} lie between {low} and {high}."
-    return (*enumeration(parts), f" {verb} out{rest}")
+    verb = "differs" if len(parts) == 1 else "differ"
+    rest = f"; the other {len(others):,} are between {low} and {high}."
+    return (*enumeration(parts), f" {verb} from the common value of the others{rest}")
 
 
 def _of_raters(f: Findings, groups: pd.DataFrame) -> Sentence:
@@ -154,10 +155,10 @@ def _of_raters(f: Findings, groups: pd.DataFrame) -> Sentence:
 
 def _between(groups: pd.DataFrame, level: float) -> Sentence:
     """Return sentences on the agreement between and within groups of raters."""
-    known = groups[groups["between"].notna()].sort_values("between", kind="stable")
-    if not len(known):
-        return ("between groups it is undefined, as they share too few units.",)
-    low = known.iloc[0].to_dict()
+    defined = groups[groups["between"].notna()].sort_values("between", kind="stable")
+    if not len(defined):
+        return ("between groups it is undefined, because they share too few units.",)
+    low = defined.iloc[0].to_dict()
     sure = f", {level_text(level)} interval " if pd.notna(low["between_low"]) else ""
     ends = interval(low["between_low"], low["between_high"]) if sure else ""
     value = f"{number(low['between'])} (kappa_x{sure}{ends})."
@@ -172,11 +173,11 @@ def _between(groups: pd.DataFrame, level: float) -> Sentence:
 
 
 def _rater_test(f: Findings, groups: pd.DataFrame) -> str:
-    """Return the result of the permutation test, or why it is not possible."""
+    """Return the result of the permutation test, or the reason for none."""
     (p,) = f.corrected["groups"]
     if np.isnan(p):
         no_test = groups["no_test"].iloc[0]
-        return f" Whether other raters would differ as much cannot be tested: {no_test}."
+        return f" Whether the groups of raters differ cannot be tested: {no_test}."
     than = "differ more than" if holds(p) else "are not distinguishable from"
     return f" The groups {than} groups of raters formed at random ({p_phrase(p)})."
 
@@ -197,7 +198,7 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     ]
     note = ""
     if not of_raters and (test := frame.get("tested_by", pd.Series()).dropna()).size:
-        note = f"p is that of {test.iloc[0]} tests of one common value."
+        note = f"p: {test.iloc[0]} test that the group has the common value of all others."
     ordered = frame.sort_values("estimate", kind="stable")
     picture = list_picture(f, diagnosis.groups, ordered) if f.main.reason is None else None
     caption = "Agreement by group, the lowest first"

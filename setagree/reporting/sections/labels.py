@@ -1,4 +1,4 @@
-"""Labels: which of them cost the agreement, which are confused, and the depths of a hierarchy."""
+"""Labels: agreement on each label, confusions, presence, and depths of a hierarchy."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from setagree.wording.sentences import Name, Sentence, enumeration
 from setagree.wording.tables import Column
 
 _ENOUGH_UNITS = 10
-"""Units that must hold a label for it to be named as the worst."""
+"""Units with a label from which it can be named as the worst."""
 
 _MOST_NAMED = 3
-"""Labels that are named as holding most of the disagreement."""
+"""Largest number of labels that are named for their share of the disagreement."""
 
 _EVEN = 1.3
-"""Times its fair part that labels must hold of the disagreement, or it is spread evenly."""
+"""Ratio of the share of labels to their number among all, below which shares count as even."""
 
 _LIKE = 2
 """Ratio of the largest to the smallest share up to which disagreement is spread evenly."""
@@ -70,22 +70,24 @@ def summary(f: Findings, labels: pd.DataFrame) -> Sentence:
         return ()
     if has_pattern(f, "empty", "rater"):  # shares of labels follow from that pattern
         return _worst(labels)
-    worst, held = _worst(labels), _shares(labels, f.study.kind)
+    worst, shares = _worst(labels), _shares(labels, f.study.kind)
     if have_degrees(f.study.values):
-        held = (*held, " That is about which labels were given, whatever their degrees.")
-    return (*worst, " ", *held) if worst else held
+        shares = (*shares, " Degrees do not count for these shares.")
+    return (*worst, " ", *shares) if worst else shares
 
 
 def _worst(labels: pd.DataFrame) -> Sentence:
     """Return a sentence on the label with the lowest alpha, if its interval ends below the others.
 
-    Labels that few units hold, or without an interval while their units differ, are left out.
+    Labels of few units are left out, and labels without an interval although their units differ.
     """
-    known = labels[labels["low"].notna() | (labels["standard_error"] == 0)]
-    known = known[known["n_units"] >= _ENOUGH_UNITS].sort_values("estimate", kind="stable")
-    if len(known) < 2 or not known["high"].iloc[0] < known["estimate"].iloc[1]:
+    candidates = labels[labels["low"].notna() | (labels["standard_error"] == 0)]
+    candidates = candidates[candidates["n_units"] >= _ENOUGH_UNITS].sort_values(
+        "estimate", kind="stable"
+    )
+    if len(candidates) < 2 or not candidates["high"].iloc[0] < candidates["estimate"].iloc[1]:
         return ()
-    worst, others = known.iloc[0], known["estimate"].iloc[1:]
+    worst, others = candidates.iloc[0], candidates["estimate"].iloc[1:]
     # A label that is left out may be lower in the table.
     is_lowest = not (labels["estimate"] < worst["estimate"]).any()
     first = "Alpha is lowest for "
@@ -93,24 +95,24 @@ def _worst(labels: pd.DataFrame) -> Sentence:
         some = f"Of the labels with an interval and at least {_ENOUGH_UNITS} units"
         first = f"{some}, alpha is lowest for "
     rest = " to ".join(dict.fromkeys([number(others.min()), number(others.max())]))
-    which = "the other labels" if len(known) == len(labels) else counted(len(others), "other")
+    which = "the other labels" if len(candidates) == len(labels) else counted(len(others), "other")
     ends = interval(worst["low"], worst["high"])
     lowest = f": {number(worst['estimate'])} ({ends}); {which} {rest}."
     return (first, Name.of(worst["label"]), lowest)
 
 
 def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
-    """Return a sentence on the labels that hold half of the disagreement, or on all alike."""
+    """Return a sentence on the labels with half of the disagreement, or on even shares."""
     shares = labels["share_of_disagreement"].to_numpy(dtype=float)
     n = int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)) + 1
     # A label that is printed with the same share as the last one counts, too.
-    n = sum(one in {share(x) for x in shares[:n]} for one in map(share, shares))
+    n = sum(names in {share(x) for x in shares[:n]} for names in map(share, shares))
     all_of_them = f"{len(labels):,} {'labels' if kind == 'labels' else 'categories'}"
-    held, many = shares[_common(labels) & (shares > 0)], n > _MOST_NAMED
-    is_even = len(held) > 0 and held.max() <= _LIKE * held.min()
+    common_shares, many = shares[_common(labels) & (shares > 0)], n > _MOST_NAMED
+    is_even = len(common_shares) > 0 and common_shares.max() <= _LIKE * common_shares.min()
     if is_even and (many or evenly_spread(labels, n)):
-        ends = " to ".join(dict.fromkeys([share(held.min()), share(held.max())]))
-        part = "all" if len(held) == len(labels) else f"{len(held):,} of"
+        ends = " to ".join(dict.fromkeys([share(common_shares.min()), share(common_shares.max())]))
+        part = "all" if len(common_shares) == len(labels) else f"{len(common_shares):,} of"
         return (f"The disagreement is spread over {part} {all_of_them}, {ends} each.",)
     if many:
         most, rest = (
@@ -119,20 +121,20 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
         )
         return (f"{most} of the disagreement is about ", Name.of(labels["label"].iloc[0]), rest)
     part = f"{share(shares[:n].sum())} of the disagreement is about {n:,} of {all_of_them}: "
-    named = zip(labels["label"], shares[:n], strict=False)
-    one: list[Sentence] = [(Name.of(label), f" ({share(x)})" * (n > 1)) for label, x in named]
-    return (part, *enumeration(one), ".")
+    first = zip(labels["label"], shares[:n], strict=False)
+    names: list[Sentence] = [(Name.of(label), f" ({share(x)})" * (n > 1)) for label, x in first]
+    return (part, *enumeration(names), ".")
 
 
 def evenly_spread(labels: pd.DataFrame, n: int) -> bool:
-    """Return whether the first ``n`` labels hold hardly more of the disagreement than their part.
+    """Return whether the share of the first ``n`` labels is below 1.3 times their part of all.
 
-    Their part is that of the labels that are not rare: a misspelt one does not make it smaller.
+    All are the labels that are not rare, so that a misspelt label does not make the part smaller.
     """
-    held = float(labels["share_of_disagreement"].iloc[:n].sum())
+    of_first = float(labels["share_of_disagreement"].iloc[:n].sum())
     common = _common(labels)
     some = int((common & (labels["share_of_disagreement"] > 0).to_numpy()).sum()) > 1
-    return bool(some and held < _EVEN * n / max(int(common.sum()), n))
+    return bool(some and of_first < _EVEN * n / max(int(common.sum()), n))
 
 
 def _common(labels: pd.DataFrame) -> npt.NDArray[np.bool_]:
@@ -142,8 +144,8 @@ def _common(labels: pd.DataFrame) -> npt.NDArray[np.bool_]:
 
 
 def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
-    """Return the table of labels, the costliest first."""
-    # Another coefficient may count units, and so clusters, that alpha does not.
+    """Return the table of labels, the largest share of the disagreement first."""
+    # The coefficient of the report may count units, and therefore clusters, that alpha does not.
     over = f" ({score_whole(f.study, 'alpha', None, f.level).drawn})" if f.main.drawn else ""
     kinds = sorted(frame["interval_method"].dropna().unique()) or ["score"]
     named = " or ".join("Fieller's" if kind == "fieller" else f"the {kind}" for kind in kinds)
@@ -154,25 +156,26 @@ def sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     none = f"; there is none if the rarer of yes and no weighs less than {FEWEST_RARER} units"
     of_degrees = "Any degree above 0 is a yes. " if have_degrees(f.study.values) else ""
     note = (
-        f"Each label is a question of its own: was it given, yes or no? {of_degrees}Agree on "
-        "yes: how often another rater gives the label, too, where one did. A rare label can have a "
-        "low alpha with almost perfect agreement on no; AC1 distinguishes the two. The interval of "
-        f"alpha is {named} interval{over}{narrow}{none * (not f.main.case.is_sized)}."
+        f"Each label is a separate question: was it given, yes or no? {of_degrees}Agree on yes: "
+        "the probability that another rater of the unit gives the label if one rater does. If a "
+        "label is rare, alpha can be low although raters almost always agree on no; AC1 is then "
+        f"high. The interval of alpha is {named} interval{over}{narrow}"
+        f"{none * (not f.main.case.is_sized)}."
     )
     lead = summary(f, frame)
-    caption = "Labels, the costliest first"
-    titled = [
+    caption = "Labels, the largest share of the disagreement first"
+    columns = [
         replace(one, head="Alpha") if one.source == "estimate" else one
         for one in COLUMNS
         if one.source != "interval_method" or is_mixed
     ]
-    table = table_of(frame, unsized(f, titled), caption, limit=40, function="by_label")
+    table = table_of(frame, unsized(f, columns), caption, limit=40, function="by_label")
     return [Section(table, list_picture(f, diagnosis.labels, frame), note, lead)]
 
 
 _DEPTHS_NOTE = (
-    "At a depth every label below it is replaced by the one above it there; a root has depth 1. "
-    "Inside a branch: the share of the disagreement, all or nothing, that is then gone. A higher "
+    "At each depth, deeper labels are replaced by their ancestors at that depth; a root has depth "
+    "1. Inside a branch: the share of the nominal disagreement that this removes. A higher "
     "coefficient at a smaller depth does not mean a better codebook: its labels distinguish less."
 )
 
@@ -191,8 +194,8 @@ def depths_summary(_: Findings, frame: pd.DataFrame) -> Sentence:
     inside, depth = frame["inside"].iloc[-2], frame["depth"].iloc[-2]
     if not inside > 0:
         return ()
-    change = f"it is gone where labels are replaced by those above them, at depth {depth}"
-    return (f"{share(inside)} of the disagreement (all or nothing) is inside branches: {change}.",)
+    change = f"replacing labels by their ancestors at depth {depth} removes it"
+    return (f"{share(inside)} of the nominal disagreement is inside branches: {change}.",)
 
 
 def depths_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
@@ -226,10 +229,10 @@ def compute_confusions(f: Findings) -> pd.DataFrame | None:
 
 def _testable(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the confusions that have a test, and do not follow from a pattern."""
-    known = frame[frame["p_value"].notna()]
+    testable = frame[frame["p_value"].notna()]
     if has_pattern(f, "empty", "rater"):  # what is left out follows from that pattern
-        known = known[known["kind"] != "left out"]
-    return known
+        testable = testable[testable["kind"] != "left out"]
+    return testable
 
 
 def confusions_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
@@ -239,12 +242,12 @@ def confusions_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
         return ()
     listed: list[Sentence] = []
     for row in clear.head(_MOST_NAMED).to_dict("records"):
-        times = f"{row['lift']:.1f} times the expected number; {p_phrase(row['p_value'])}"
+        times = f"{row['lift']:.1f} times the expected number, {p_phrase(row['p_value'])}"
         part = f" ({share(row['share'])} of the pairs that differ, {times})"
         listed.append((*_confused(row["kind"], row["label"], row["other"]), part))
     if (more := len(clear) - _MOST_NAMED) > 0:
         listed.append((f"{more:,} more",))
-    return ("More often than by chance: ", *enumeration(listed), ".")
+    return ("More frequent than expected by chance: ", *enumeration(listed), ".")
 
 
 def clear_confusions(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:
@@ -263,12 +266,12 @@ def _corrected(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:
 
     Each p accounts for the number of confusions, so that it takes the factor of the least p.
     """
-    (p,), known = f.corrected["confusions"], _testable(f, frame)["p_value"]
-    return frame.assign(p_value=np.minimum(known * (p / known.min()), 1))
+    (p,), testable = f.corrected["confusions"], _testable(f, frame)["p_value"]
+    return frame.assign(p_value=np.minimum(testable * (p / testable.min()), 1))
 
 
 def _confused(kind: str, label: object, other: object) -> Sentence:
-    """Return a confusion in words."""
+    """Return a confusion as text."""
     return (Name.of(label), *((" left out",) if kind == "left out" else (" ↔ ", Name.of(other))))
 
 
@@ -289,11 +292,11 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     numbers = [replace(x, head="p, Holm") if x.kind == "p" else x for x in CONFUSED[3:]]
     columns = [Column("sentence", "text", "Confusion"), *numbers]
     note = (
-        "↔: one rater has only the first label, the other only the second. Left out: one has the "
-        "label, the other has nothing that the first lacks. "
+        "↔: of the two labels, one rater gives only the first and the other only the second. Left "
+        "out: one rater gives the label; the other does not, and gives none that the first lacks. "
     )
     if f.main.case.is_sized:
-        note += "Pairs count by length. There is no test, as pieces of one document are alike."
+        note += "Pairs count by length. There is no test, because pieces of a document are alike."
     else:
         note += (
             f"A confusion is tested if at least {ENOUGH_PAIRS} pairs are observed and expected, by "
@@ -301,8 +304,8 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
         )
     if have_degrees(f.study.values):
         note += (
-            " Degrees do not count: a pair of answers with the same labels in other degrees "
-            "differs and is in no row."
+            " Degrees do not count: a pair of answers with the same labels and different degrees "
+            "is in no row."
         )
     caption = "Confused labels, the most frequent first"
     table = table_of(frame, columns, caption, limit=_MOST_CONFUSIONS, function="confusions")
@@ -339,7 +342,7 @@ def presence_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
 
 def presence_sections(_: Findings, frame: pd.DataFrame) -> list[Section]:
     """Return the table of the two parts."""
-    note = "The first part is about all answers as empty or not, with the distance nominal."
+    note = "The first part compares all answers as empty or not, with the nominal distance."
     caption = "Agreement on whether any label applies, and on which"
     return [Section(table_of(frame, PARTS, caption, limit=2, function="by_presence"), note=note)]
 
@@ -347,7 +350,7 @@ def presence_sections(_: Findings, frame: pd.DataFrame) -> list[Section]:
 TOPIC = Topic("labels", "Labels", sections, compute, about="Labels", summary=summary, optional=True)
 PRESENCE = Topic(
     "presence",
-    "Any label, and then which",
+    "Whether any label applies, and which",
     presence_sections,
     compute_presence,
     about="Empty",

@@ -1,4 +1,4 @@
-"""Models compared with humans, with their consensus, or counted with them; and two panels."""
+"""Comparisons of models with humans and with their consensus, and of two panels."""
 
 from __future__ import annotations
 
@@ -41,22 +41,21 @@ from setagree.wording.sentences import Name, Sentence, enumeration, named
 from setagree.wording.tables import Column
 
 MOST_ROWS = 40
-"""Rows of a table; the functions that are named below it return them all."""
+"""Largest number of rows of a table; the function named below it returns all."""
 
 MOST_MODELS = 5
-"""Models that have a section of their own."""
+"""Largest number of models with a separate section."""
 
 _PEOPLE = 20
-"""People who are named."""
+"""Largest number of people who are named."""
 
 _SCORED = 2_000_000
-"""Ratings that are read to score the humans along with the models."""
+"""Ratings times humans up to which the humans are scored in addition to the models."""
 
 _EPSILONS = (0.1, 0.15, 0.2)
 _ADVICE = (
-    "A model must win over half of the humans or more. The authors of the test advise epsilon 0.2 "
-    "for experts, 0.15 for skilled humans, 0.1 for a crowd: choose "
-    "before you look."
+    "A model must win over at least half of the humans. The authors of the test advise epsilon 0.2 "
+    "for experts, 0.15 for skilled humans, 0.1 for a crowd; choose it before you see the results."
 )
 _AGREED = {
     "label_majority": "every label that more than half of the humans gave",
@@ -68,8 +67,8 @@ _AGREED = {
 class ModelFindings:
     """Models in the order of their alt-tests, with scores against the humans' consensus.
 
-    `reason` is that for no tests; `together` is the coefficient of the report with each model as
-    one more rater.
+    `reason` explains why there are no tests; `together` is the coefficient of the report with the
+    models as further raters.
     """
 
     models: list[Any]
@@ -80,7 +79,7 @@ class ModelFindings:
 
     @cached_property
     def score_table(self) -> pd.DataFrame:
-        """The scores with a column `rater`, and whether each is a model; the models first."""
+        """The scores with the columns `rater` and `who` (model or human), the models first."""
         frame = self.scores.table
         n = len(self.models)
         who = ["model"] * n + ["human"] * (len(frame) - n)
@@ -94,7 +93,7 @@ def named_models(study: Annotations, names: Models) -> list[Any]:
     codes = rater_codes(study, names if isinstance(names, list) else [names], "model")
     models: list[Any] = study.raters[codes].tolist()
     if len(models) == study.n_raters:
-        raise OptionError("every rater is a model, so that nobody is left to compare with.")
+        raise OptionError("every rater is a model; name fewer, so that humans remain.")
     return models
 
 
@@ -105,9 +104,8 @@ def compute(f: Findings) -> ModelFindings | None:
         return None
     together = score_whole(study, f.main.definition, f.distance, f.level)
     if n_humans < 3:
-        verb = "is" if n_humans == 1 else "are"
-        n = f"{verb} only {counted(n_humans, 'human')}"
-        reason = f"The alt-test needs three humans or more; apart from the models there {n}."
+        n = counted(n_humans, "human")
+        reason = f"The alt-test needs at least three humans; the study has {n}."
         return ModelFindings(models, (), _scores(study, models), reason, together)
     tests = alt_test(study, model=models, distance=f.distance).rows
     models = [test.model for test in tests]
@@ -146,15 +144,15 @@ def summary(_: Findings, found: ModelFindings) -> Sentence:
     if untested:
         words = (*words, "; no verdict on ", *named(untested))
     best = judged[0]
-    standing = (". The best, ", Name.of(best.model), f", {best.wins}.")
-    return (*words, *standing, *best.reservations)
+    wins = (". The best, ", Name.of(best.model), f", {best.wins}.")
+    return (*words, *wins, *best.reservations)
 
 
 def sections(f: Findings, found: ModelFindings) -> Iterator[Section]:
     """Yield the tests of the models, and their agreement with the consensus."""
     tests, together = found.tests, _together(f, found)
     names = named(f.study.raters.tolist(), limit=_PEOPLE)
-    people = (" Treated as people: ", *names, " (all who were not named as models).")
+    people = (" Treated as people: ", *names, " (all raters that are not named as models).")
     lead = (*summary(f, found), *people)
     if not tests:
         yield Section(note=together, lead=lead)
@@ -171,13 +169,13 @@ def sections(f: Findings, found: ModelFindings) -> Iterator[Section]:
 def _together(f: Findings, found: ModelFindings) -> str:
     """Return the coefficient of the humans, and the one with the models among the raters."""
     both = (f.main, found.together)
-    alone, together = (number(x.estimate) if x.reason is None else "undefined" for x in both)
+    of_humans, together = (number(x.estimate) if x.reason is None else "undefined" for x in both)
     n = len(found.models)
     more = "the model as one more rater" if n == 1 else f"the {n:,} models as further raters"
     return (
-        f"Among {counted(f.study.n_raters, 'human')} {f.main.definition.short} is {alone}; with "
-        f"{more} it would be {together}. The headline and all other sections are about the humans "
-        "alone."
+        f"Among {counted(f.study.n_raters, 'human')}, {f.main.definition.short} is {of_humans}; "
+        f"with {more} it would be {together}. The headline and all other sections describe only "
+        "the humans."
     )
 
 
@@ -201,14 +199,14 @@ def _ranking(tests: tuple[AltTest, ...]) -> Table:
 
 
 def _test_section(test: AltTest, together: str = "") -> Section:
-    """Return the humans that a model is compared with; `together` ends the note of an only one."""
+    """Return the comparison of a model with each human; `together` ends the note of one model."""
     n, skipped = len(test.skipped), ""
     if n:
-        skipped = f"Left out for fewer than 30 shared units: {counted(n, 'human')}."
+        skipped = f"{counted(n, 'human')} with fewer than 30 shared units left out."
     if test.reason is not None:
         return Section(note=f"{skipped} {together}".strip(), lead=test.verdict_words)
     frame = test.humans.sort_values("difference", ascending=False, kind="stable").reset_index()
-    caption = "Model and human, each compared with the other humans, the best human first"
+    caption = "Model and each human, compared with the other humans, the best human first"
     table = table_of(frame, test.columns, caption, limit=MOST_ROWS, function="alt_test")
     note = f"Distance: {distance_name(test.distance)}; epsilon {test.epsilon:g}. {skipped}"
     if together:
@@ -222,31 +220,31 @@ def _test_section(test: AltTest, together: str = "") -> Section:
 
 
 def _consensus_section(f: Findings, found: ModelFindings) -> Section:
-    """Return models and humans against the agreed answer of the humans."""
+    """Return the scores of models and humans against the consensus of the humans."""
     frame, (rater, *scores) = found.score_table, found.scores.columns
     if f.study.kind != "labels":  # each answer is one value
         scores = [column for column in scores if column.first not in {"jaccard", "micro_f1"}]
     columns = [rater, Column("who", "text"), *scores]
-    caption = "Models, then humans, against the agreed answer of the humans"
+    caption = "Models, then humans, compared with the consensus of the humans"
     table = table_of(frame, columns, caption, limit=MOST_ROWS, function="score_against_consensus")
     note = (
-        f"The agreed answer is {_AGREED[found.scores.method]}. A human never counts in the "
-        "consensus that he or she is compared with, which has one vote fewer than that for models: "
-        "the shares of models and humans are not directly comparable."
+        f"The consensus is {_AGREED[found.scores.method]}. Each human is compared with the "
+        "consensus of the other humans, which has one vote fewer than that for models: the scores "
+        "of models and humans are not directly comparable."
     )
     if have_degrees(f.study.values):
-        note += " Jaccard and F1 look at which labels were given, not at their degrees."
+        note += " Jaccard and F1 use the labels without their degrees."
     title = "Agreement with the consensus of the humans"
     return Section(table, None, note, consensus_words(frame), title, "consensus")
 
 
 def consensus_words(frame: pd.DataFrame) -> Sentence:
-    """Return the shares of units where the best model, and humans, give the agreed answer."""
+    """Return the shares of units in which the best model, and each human, give the consensus."""
     top = frame.iloc[0]
     if not top["n_units"]:
-        return ("No unit has both an answer of the model and an agreed answer of the humans.",)
+        return ("No unit has both an answer of the model and a consensus of the humans.",)
     exact = (
-        f" gives exactly the agreed answer of the humans in {share(top['exact'])} of "
+        f" gives exactly the consensus of the humans in {share(top['exact'])} of "
         f"{counted(int(top['n_units']), 'unit')}"
     )
     humans = frame.loc[frame["who"] == "human", "exact"].dropna()
@@ -254,18 +252,16 @@ def consensus_words(frame: pd.DataFrame) -> Sentence:
         return (Name.of(top["rater"]), f"{exact}.")
     low, high = share(humans.min()), share(humans.max())
     span = f"{low} to {high}" if low != high else low
-    return (
-        Name.of(top["rater"]),
-        f"{exact}; the humans, each against the others alone, in {span}.",
-    )
+    humans_exact = f"; each human gives exactly that of the other humans in {span}"
+    return (Name.of(top["rater"]), f"{exact}{humans_exact}.")
 
 
 def method(f: Findings, found: ModelFindings) -> Method:
     """Return sentences on the models and on their test against humans, with the sources."""
     n = len(f.models)
     models = (
-        f"The raters are human; {counted(n, 'model')} that answered, too, "
-        f"{'is' if n == 1 else 'are'} left out of these numbers."
+        f"The raters are human; {counted(n, 'model')} {'is' if n == 1 else 'are'} left out of "
+        "these numbers."
     )
     tests = [test for test in found.tests if test.reason is None]
     if not tests:
@@ -312,7 +308,7 @@ def replication_summary(f: Findings, found: CrossReplication) -> Sentence:
     estimate = f" agree with each other at kappa_x {number(found.estimate)}{sure}"
     if found.normalised_reason is not None:
         return (first, " and ", second, f"{estimate}.")
-    normalised = f"; {number(found.normalised)} if each panel agreed with itself fully."
+    normalised = f"; {number(found.normalised)} if divided by the root of both alphas."
     return (first, " and ", second, estimate, normalised)
 
 
@@ -325,7 +321,7 @@ def replication_sections(f: Findings, found: CrossReplication) -> list[Section]:
     ]
     lead = (
         *replication_summary(f, found),
-        " Alpha inside ",
+        " Alpha within ",
         *enumeration([(*x,) for x in inside]),
         ".",
     )
@@ -333,10 +329,9 @@ def replication_sections(f: Findings, found: CrossReplication) -> list[Section]:
     caption = f"Agreement between two panels, with {level_text(f.level)} intervals"
     table = table_of(frame, found.columns, caption, limit=1, function="cross_replication")
     note = (
-        f"kappa_x is 1 if every answer of one panel equals that of the other, and 0 if they "
-        "agree as expected by chance. Divided by the root of both alphas it is the normalised "
-        "agreement, that of the panels if each agreed fully with itself. Intervals: "
-        f"{len(found.distribution):,} resamples of the units."
+        "kappa_x is 1 if every answer of one panel equals that of the other, and 0 if they agree "
+        "as expected by chance. Divided by the root of both alphas it is the normalised agreement. "
+        f"Intervals: {len(found.distribution):,} resamples of the units."
     )
     if found.normalised_reason is not None and found.reason is None:
         note += " The normalised value is undefined if a panel has no alpha above 0."
@@ -362,12 +357,12 @@ def replication_method(f: Findings, found: CrossReplication) -> Method | None:
 
 
 def compute_prevalence(f: Findings) -> PrevalenceTable | None:
-    """Return the prevalence by the first model that answered units that people have not."""
+    """Return the prevalence by the first model with answers to units without human answers."""
     study, checked = f.everyone, f.study.units
     for model in f.models if study.kind != "number" else []:
         units = study.unit_codes[study.rater_codes == study.raters.tolist().index(model)]
         if not np.isin(study.units[units], checked).all():
-            with warnings.catch_warnings():  # the section has them
+            with warnings.catch_warnings():  # the section repeats them
                 warnings.simplefilter("ignore", SetagreeWarning)
                 return prevalence(study, model=model, level=f.level)
     return None
@@ -381,7 +376,7 @@ def prevalence_sections(_: Findings, found: PrevalenceTable) -> Iterator[Section
     table = table_of(frame, found.columns, caption, limit=40, function="prevalence")
     draw = partial(draw_prevalence, found, limit=MOST_DRAWN)
     lead = (*found.words(), " Model: ", Name.of(found.model), ".")
-    note = f"This holds if the checked units are a random sample of all. {found.caution}".strip()
+    note = f"Valid if the checked units are a random sample of all units. {found.caution}".strip()
     yield Section(table, Picture(draw, rows_height(len(table.rows))), note, lead)
 
 
@@ -389,10 +384,10 @@ def prevalence_method(_: Findings, found: PrevalenceTable) -> Method:
     """Return a sentence on the estimate and its intervals, with the sources."""
     n, N = counted(found.checked.n, "unit"), f"{found.checked.n_units:,}"
     sentence = (
-        f"How many of {N} units have each label was estimated from human answers to {n} and the "
+        f"The number of {N} units with each label was estimated from human answers to {n} and the "
         "model's answers to all (post-stratification, as prediction-powered inference with its "
-        "optimal weight; Angelopoulos et al., 2023); the intervals join Wilson's of the strata "
-        "(Zou & Donner, 2008)."
+        "optimal weight; Angelopoulos et al., 2023); the intervals combine Wilson intervals of the "
+        "strata (Zou & Donner, 2008)."
     )
     return sentence, ("Angelopoulos et al. 2023", "Zou & Donner 2008")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -19,25 +20,25 @@ from setagree.wording.number_format import share
 from setagree.wording.sentences import Name, Sentence, Words
 from setagree.wording.tables import Column
 
-# The limits are far from what clean studies have, so that a pattern is a plain fact and no test is
-# needed: with 10 differences expected, none of them happens by chance in 1 of 22,000 cases.
+# Studies without such a pattern are far from these limits, so that no test is needed: if 10
+# differences are expected, the probability of none is 1 in 22,000.
 _HALF = 0.5
-"""Share of the differing pairs with one empty set from which that is a pattern."""
+"""Share of the differing pairs with one empty set from which they are a pattern."""
 _MOST = 0.9
-"""Share of the ratings with one answer, or one label, from which that is a pattern."""
+"""Share of the ratings with one answer, or one label, from which these are a pattern."""
 _ALWAYS = 0.95
-"""Share of a rater's own ratings with one answer from which that is a pattern."""
+"""Share of the ratings of one rater with one answer from which these are a pattern."""
 _ENOUGH = 20
 """Ratings of a rater, units shared by two, or differing pairs below which nothing is a pattern."""
 _EXPECTED = 10
-"""Differences expected at the rate of the others, if there are at most a tenth of them."""
+"""Number of differences expected at the rate of the others; a pattern has at most a tenth."""
 _NAMED = 3
-"""Raters, and pairs of raters, that are named."""
+"""Largest number of raters, and of pairs of raters, that are named."""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern in words, with how often it occurs of how many, and the rate of the others."""
+    """A pattern as text, with its count `n` of `total`, and a clause on the rate of the others."""
 
     kind: Literal["empty", "answer", "rater", "copies"]
     words: Sentence
@@ -92,7 +93,7 @@ def has_pattern(f: Findings, *kinds: str) -> bool:
 
 
 def are_copies_few(f: Findings) -> bool:
-    """Return whether some raters gave identical answers, and no more of them than of the others."""
+    """Return whether some raters, at most half of them, gave identical answers."""
     pairs = [one for one in f.result("patterns") or () if one.kind == "copies"]
     raters = {rater for one in pairs for rater in one.raters}
     return 0 < len(pairs) < _NAMED and 2 * len(raters) <= f.study.n_raters
@@ -113,23 +114,22 @@ def _empty(study: Annotations, counts: Counts) -> Iterator[Pattern]:
 
 
 def _one_answer(study: Annotations) -> Iterator[Pattern]:
-    """Yield the pattern of the answer, or else the label, that most ratings have."""
-    N, given = study.n_ratings, np.bincount(study.value_codes, minlength=study.n_values)
+    """Yield the pattern of an answer, or otherwise of a label, that most ratings have."""
+    N, n_of_value = study.n_ratings, np.bincount(study.value_codes, minlength=study.n_values)
     if N < _ENOUGH:
         return
-    top = int(given.argmax())
-    if given[top] >= _MOST * N:
-        what = ("The answer is ", _answer(study.values[top]))
-        yield Pattern("answer", what, int(given[top]), N, "rating")
+    top = int(n_of_value.argmax())
+    if n_of_value[top] >= _MOST * N:
+        words: Sentence = ("The answer is ", _answer(study.values[top]))
+        yield Pattern("answer", words, int(n_of_value[top]), N, "rating")
     elif study.kind == "labels":
-        held: dict[Any, int] = {}
-        for value, n in zip(study.values, given.tolist(), strict=True):
-            for label in value:
-                held[label] = held.get(label, 0) + n
-        label = max(held, key=lambda one: held[one])
-        if held[label] >= _MOST * N:
-            named = ("The label ", Name.of(label), " was given")
-            yield Pattern("answer", named, held[label], N, "rating")
+        n_of_label = Counter[Any]()
+        for value, n in zip(study.values, n_of_value.tolist(), strict=True):
+            n_of_label.update(dict.fromkeys(value, n))
+        (label, n_given), *_ = n_of_label.most_common(1)
+        if n_given >= _MOST * N:
+            words = ("The label ", Name.of(label), " was given")
+            yield Pattern("answer", words, n_given, N, "rating")
 
 
 def _answer(value: object) -> Words:
@@ -138,44 +138,44 @@ def _answer(value: object) -> Words:
 
 
 def _constant_raters(study: Annotations) -> Iterator[Pattern]:
-    """Yield the raters who gave one answer (almost) always where the others did not."""
+    """Yield the raters who gave (almost) only one answer, if the others did not."""
     K, ratings = study.n_values, np.bincount(study.rater_codes, minlength=study.n_raters)
-    given = np.bincount(study.value_codes, minlength=K)
+    n_of_value = np.bincount(study.value_codes, minlength=K)
     cells, n = np.unique(
         study.rater_codes.astype(np.int64) * K + study.value_codes, return_counts=True
     )
     rater, value = (one.astype(np.intp) for one in np.divmod(cells, K))
     total = ratings[rater]
-    others = (given[value] - n) / np.maximum(study.n_ratings - total, 1)
+    others = (n_of_value[value] - n) / np.maximum(study.n_ratings - total, 1)
     expected = total * (1 - others)
     is_constant = (total >= _ENOUGH) & (n >= _ALWAYS * total) & (total < study.n_ratings)
     is_constant &= (expected >= _EXPECTED) & (_EXPECTED * (total - n) <= expected)
     for k in sorted(np.flatnonzero(is_constant).tolist(), key=lambda k: -int(total[k])):
         who = Name.of(study.raters[rater[k]])
-        what = (who, " gave ", _answer(study.values[value[k]]))
-        rest = f", the other raters in {share(others[k])} of theirs"
-        yield Pattern("rater", what, int(n[k]), int(total[k]), "rating", rest)
+        words = (who, " gave ", _answer(study.values[value[k]]))
+        clause = f"; the other raters gave it in {share(others[k])} of theirs"
+        yield Pattern("rater", words, int(n[k]), int(total[k]), "rating", clause)
 
 
 def _identical_raters(f: Findings, counts: Counts) -> Iterator[Pattern]:
-    """Yield the pairs of raters who gave identical answers where other pairs did not."""
+    """Yield the pairs of raters who gave identical answers, if other pairs did not."""
     pairs, study = f.result("pairs"), f.study
     if pairs is None:
         return
     alike = pairs[(pairs["mean_distance"] < 1e-12) & (pairs["n_shared_units"] >= _ENOUGH)]
     place = {rater: code for code, rater in enumerate(study.raters.tolist())}
-    for one, other, n in alike[["rater_a", "rater_b", "n_shared_units"]].itertuples(index=False):
-        rest = counts.pairs - n
-        same = (counts.same - n) / max(rest, 1)
-        if rest <= 0 or n * (1 - same) < _EXPECTED:
+    for a, b, n in alike[["rater_a", "rater_b", "n_shared_units"]].itertuples(index=False):
+        n_other_pairs = counts.pairs - n
+        same = (counts.same - n) / max(n_other_pairs, 1)
+        if n_other_pairs <= 0 or n * (1 - same) < _EXPECTED:
             continue
         # Some distances are 0 between different answers.
-        mine, theirs = (answers_of(study, place[rater]) for rater in (one, other))
+        mine, theirs = (answers_of(study, place[rater]) for rater in (a, b))
         if (mine != theirs)[(mine >= 0) & (theirs >= 0)].any():
             continue
-        what = (Name.of(one), " and ", Name.of(other), " gave identical answers")
-        compared = f", other pairs of ratings in {share(same)}"
-        yield Pattern("copies", what, int(n), int(n), "shared unit", compared, (one, other))
+        words = (Name.of(a), " and ", Name.of(b), " gave identical answers")
+        compared = f"; other pairs of ratings are identical in {share(same)}"
+        yield Pattern("copies", words, int(n), int(n), "shared unit", compared, (a, b))
 
 
 def summary(_: Findings, patterns: list[Pattern]) -> Sentence:

@@ -1,4 +1,4 @@
-"""Raters: who costs the agreement, who agrees with whom, and whether they form clusters."""
+"""Raters: agreement without each rater, agreement of pairs, and clusters of raters."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from setagree.reporting.sections.base import (
     Picture,
     Section,
     Topic,
+    estimate_column,
     holds,
     list_picture,
     resampled,
     table_of,
-    titled,
     unsized,
 )
 from setagree.reporting.sections.patterns import are_copies_few, has_pattern
@@ -38,19 +38,19 @@ from setagree.wording.sentences import Name, Sentence
 from setagree.wording.tables import Column
 
 _OFTEN = 0.05
-"""By how much more or less often than the others a rater gives a label that the table names."""
+"""Difference of rates from which the table names a label that a rater overuses or underuses."""
 
 _MUCH = 0.1
 """Smallest rise of the coefficient by a removal that counts as a possible cause."""
 
 ENOUGH_SHARED = 10
-"""Units that two raters must share to be listed, where any two do."""
+"""Shared units from which a pair of raters is listed, if any pair has as many."""
 
 _MANY_PAIRS = 10
-"""Pairs of raters from which their middle 80% is given; of fewer, the whole range."""
+"""Pairs of raters from which their middle 80% is given; for fewer pairs, the full range."""
 
 _PAIRED = 400_000
-"""Pairs of raters beyond which they are not compared one by one."""
+"""Largest number of pairs of raters that are compared."""
 
 _MAP_WORK = 1_000_000_000
 """Steps of the map's reshuffles, some 5 ns each."""
@@ -89,14 +89,16 @@ def summary(f: Findings, raters: pd.DataFrame) -> Sentence:
     if costly.empty:
         return _no_gain(f, word)
     top = costly.iloc[0]
-    # The claim rests on p. An interval that is rough, or has 0 inside, is in the table alone.
+    # The claim depends on p. An interval that is rough, or contains 0, is only in the table.
     is_shown = top["difference_low"] > 0 and pd.isna(top["remark"])
     ends = interval(top["difference_low"], top["difference_high"])
     test = f"{ends}; " * bool(is_shown) + p_phrase(top["p_holm"])
     if len(costly) > 1:
         more = f" There are {count(len(costly))} raters whose removal raises {word}."
     if has_pattern(f, "copies"):
-        more += " Raters with identical answers count here as if they had rated independently."
+        more += (
+            " Raters with identical answers are treated here as if they had rated independently."
+        )
     gain = f"{number(top['difference'], signed=True)}, {test}"
     change = f", {word} would be {number(top['estimate_without'])} ({gain})."
     facts = (*_with_others(f, top["rater"]), *_habit(top))
@@ -126,20 +128,20 @@ def _no_gain(f: Findings, word: str) -> Sentence:
     least = "at most " if n > 1 else ""
     changes = f"Leaving out {whom} changes {word} by {least}{number(change)}; "
     if (raters["no_test"] == NOT_REQUESTED).any():
-        return (f"{changes}a test takes long in a study of this size; sa.by_rater makes it.",)
+        return (f"{changes}a test takes long in a study of this size; use sa.by_rater.",)
     if raters["p_holm"].isna().all():
         return (f"{changes}no test is possible.",)
     return (f"{changes}no removal raises it significantly{_but(f, raters)}.",)
 
 
 def _but(f: Findings, raters: pd.DataFrame) -> str:
-    """Return why a rater may cost agreement though no test shows it, or a blank."""
+    """Return why a rater may lower agreement although no test shows it, or a blank."""
     n_made, may_gain = _most_reshuffles(f), raters["difference"] > 0
     least = f.n_claims / (1 + n_made)
     if least > SURE and (may_gain & (raters["p_value"] <= SURE)).any():
-        floor = f"{n_made:,} reshuffles, all that are made here, give a corrected p of at least"
-        return f", but {floor} {number(min(least, 1))}; sa.by_rater makes more"
-    # Intervals reach further up than the rough ones show, which are too narrow.
+        floor = f"with {n_made:,} reshuffles, the most in a report, corrected p is at least"
+        return f", but {floor} {number(min(least, 1))}; use sa.by_rater for more"
+    # Rough intervals are too narrow: accurate ones would reach at least as far.
     reach = raters["difference_high"].max()
     which = "rough" if raters["remark"][raters["difference_high"] == reach].notna().any() else "the"
     return f", but {which} intervals reach {number(reach, signed=True)}" if reach >= _MUCH else ""
@@ -155,11 +157,11 @@ def _with_others(f: Findings, rater: object) -> Sentence:
     if len(own) < 2:
         return ()
     word, ends = f.main.definition.short.capitalize(), interval(own.min(), own.max())
-    return (f" {word} of ", Name.of(rater), f" with each of {len(own):,} others is {ends}.")
+    return (f" {word} of ", Name.of(rater), f" with each of {len(own):,} other raters is {ends}.")
 
 
 def _habit(rater: pd.Series[Any]) -> Sentence:
-    """Return the most unusual habit of a rater: set size, or a label."""
+    """Return a sentence on the largest deviation of a rater: of the set size, or of a label."""
     who = Name.of(rater["rater"])
     size, bias = rater["mean_set_size"], rater["set_size_bias"]
     if pd.notna(bias) and abs(bias) >= 0.5:
@@ -175,7 +177,7 @@ def _habit(rater: pd.Series[Any]) -> Sentence:
 
 
 def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
-    """Return the table of raters, those whose removal helps most first."""
+    """Return the table of raters, the largest rise of the coefficient on removal first."""
     word, has_changes = f.main.definition.short, _has_changes(f, raters)
     raters = f.tested("raters")
     alone = f"a {level_text(f.level)} interval{f.main.drawn and f' ({f.main.drawn})'}"
@@ -196,8 +198,8 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
         if one.first not in below
     ]
     columns.insert([one.first for one in columns].index("p_holm"), _ROUGH)
-    note = "A rater who disagrees with the others need not be the one who is wrong."
-    # The longest has what concerns all raters, and what concerns some.
+    note = "A rater who disagrees with the others is not necessarily wrong."
+    # The longest remark contains the reasons that concern all raters and those of some.
     note = f"{note} {max(raters['remark'].dropna(), key=len, default='')}".rstrip()
     is_rough = raters["remark"].notna()
     raters = raters.assign(
@@ -205,7 +207,8 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
         overused_label=raters["overused_label"].where(raters["overuse"] >= _OFTEN),
         underused_label=raters["underused_label"].where(raters["underuse"] <= -_OFTEN),
     )
-    caption = f"Raters, by how much {word} rises without them" if has_changes else "Raters"
+    rise = f", the largest rise of {word} without the rater first" if has_changes else ""
+    caption = f"Raters{rise}"
     picture = list_picture(f, diagnosis.raters, raters) if f.main.reason is None else None
     return [
         Section(
@@ -224,7 +227,7 @@ def compute_pairs(f: Findings) -> pd.DataFrame | None:
     n_pairs = n * (n - 1) // 2
     if n_pairs > _PAIRED:
         raise DataError(
-            f"{n:,} raters make {n_pairs:,} pairs, which are not compared here; sa.by_pair does it."
+            f"{n:,} raters make {n_pairs:,} pairs, too many for a report; use sa.by_pair."
         )
     return by_pair(f.study, **f.measure, level=f.level)
 
@@ -241,23 +244,24 @@ def pairs_sections(f: Findings, pairs: pd.DataFrame) -> list[Section]:
     frame = frame.sort_values([*order], ascending=[*order.values()], kind="stable")
     enough = frame[frame["n_shared_units"] >= ENOUGH_SHARED]
     if 0 < len(enough) < len(frame):
-        note = f"Pairs that share {ENOUGH_SHARED} units or more; fewer are not informative."
+        note = f"Only pairs that share at least {ENOUGH_SHARED} units are listed."
         frame = enough
-    columns = unsized(f, titled(f, OF_PAIRS))
+    head = estimate_column(f).head
+    columns = [replace(x, head=head) if x.source == "estimate" else x for x in OF_PAIRS]
     caption = "Pairs of raters, the lowest agreement first"
-    table = table_of(frame, columns, caption, limit=15, function="by_pair")
+    table = table_of(frame, unsized(f, columns), caption, limit=15, function="by_pair")
     return [Section(table, picture, note, _pairs_lead(frame, len(pairs)))]
 
 
 def _pairs_lead(pairs: pd.DataFrame, n_pairs: int) -> Sentence:
     """Return a sentence on the agreement of the pairs of raters that are listed."""
     if not (pairs["n_shared_units"] >= ENOUGH_SHARED).any():
-        return (f"No two raters share {ENOUGH_SHARED} units or more: a pair alone shows little.",)
+        return (f"No two raters share at least {ENOUGH_SHARED} units: each pair shows little.",)
     estimates, n = pairs["estimate"], len(pairs)
     part = f" (of {n_pairs:,} that share units)" if n < n_pairs else ""
     if n == 1:
-        one = f"One pair of raters{part} has an agreement of its own"
-        return (f"{one}: {number(estimates.iloc[0])}.",)
+        one = "The agreement of the only pair of raters with an estimate"
+        return (f"{one}{part} is {number(estimates.iloc[0])}.",)
     median = f"The median agreement of {n:,} pairs of raters{part} is {number(estimates.median())}"
     if n < _MANY_PAIRS:
         return (f"{median}, from {number(estimates.min())} to {number(estimates.max())}.",)
@@ -278,8 +282,8 @@ def compute_map(f: Findings) -> RaterMap | None:
     most = _MAP_WORK // work
     if most < _FEWEST:
         raise DataError(
-            f"{counted(study.n_raters, 'rater')} with {counted(study.n_ratings, 'rating')} are "
-            "not mapped here, because that takes long; sa.rater_map does it."
+            f"A map of {counted(study.n_raters, 'rater')} with "
+            f"{counted(study.n_ratings, 'rating')} takes too long for a report; use sa.rater_map."
         )
 
     def mapped(n: int) -> RaterMap:
@@ -303,10 +307,10 @@ def _map_lead(f: Findings, placed: RaterMap) -> Sentence:
     if pairs is None or not holds(p) or len(placed.rater_clusters) < 2:
         return words
     cluster = placed.table["cluster"]
-    known = pairs[pairs["estimate"].notna()]
-    one, two = (cluster.loc[known[name]].to_numpy() for name in ("rater_a", "rater_b"))
+    defined = pairs[pairs["estimate"].notna()]
+    one, two = (cluster.loc[defined[name]].to_numpy() for name in ("rater_a", "rater_b"))
     both, same = (one > 0) & (two > 0), one == two
-    estimates = known["estimate"].to_numpy(dtype=float)
+    estimates = defined["estimate"].to_numpy(dtype=float)
     within, between = estimates[both & same], estimates[both & ~same]
     if not (len(within) and len(between)):
         return words
@@ -326,14 +330,13 @@ def map_sections(f: Findings, placed: RaterMap) -> list[Section]:
     caption = "Raters by cluster"
     table = table_of(frame, placed.columns, caption, limit=40, function="rater_map")
     note = (
-        "The closer two raters are, the more they agree beyond chance: how far apart they are is "
-        "the mean distance of their answers divided by the one expected by chance for the two."
+        "The closer two raters are on the map, the more they agree beyond chance: their distance "
+        "is the mean distance of their answers divided by the one expected by chance for the two."
     )
     if len(placed.null):
         note += (
-            f" Whether clusters are more than noise was tested with {len(placed.null):,} "
-            "reshuffles of the answers inside units; raters of unequal care can make p small "
-            "without any clusters."
+            f" The clusters were tested with {len(placed.null):,} reshuffles of the answers within "
+            "units. Raters who answer with unequal care can make p small without any clusters."
         )
     (p,) = f.corrected["map"]
     picture = Picture(partial(pictures.rater_map, placed, p_value=p), 4.0)

@@ -1,4 +1,4 @@
-"""Labelled spans: their documents, and the places where raters disagree most, as quotes."""
+"""Labelled spans: documents, and quotes of the places with the largest disagreement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from setagree.coefficients.chance import Codes, Floats
 from setagree.diagnosis.by_unit import by_unit
 from setagree.errors import counted
-from setagree.plots.diagnosis import costliest_first
+from setagree.plots.diagnosis import largest_share_first
 from setagree.reporting.sections.base import (
     Findings,
     Passage,
@@ -31,7 +31,7 @@ from setagree.wording.tables import Column
 
 _MOST_PASSAGES, _MOST_RATERS, N_COLOURS = 3, 8, 6
 _WHOLE, _AROUND = 400, 150
-"""Characters of a document that is quoted whole, and on either side of a place in a longer one."""
+"""Characters of a document that is quoted in full, and on each side of a place in a longer one."""
 
 
 def _sets(f: Findings) -> list[frozenset[Any]]:
@@ -62,7 +62,7 @@ def _n_spans(f: Findings) -> Codes:
 
 
 def _length(f: Findings) -> str:
-    """Return the length of all documents with what it counts."""
+    """Return the length of all documents with its unit."""
     size, reading, sampling = _documents(f)[2].sum(), f.study.reading, f.study.sampling
     noun = "in all" if sampling is None or not sampling.size else f"in {sampling.size}"
     if reading is not None and reading.tokens is not None:
@@ -91,7 +91,7 @@ def overview(f: Findings, _: None) -> list[Section]:
 
 
 def _contents(f: Findings) -> Iterator[tuple[str, str, str | Sentence]]:
-    """Yield what is counted, the number, and details."""
+    """Yield the name, the number and the details of each count."""
     study, (document, names, size) = f.study, _documents(f)
     n, n_documents = study.n_raters, len(names)
     pairs = np.unique(document[study.unit_codes] * n + study.rater_codes)
@@ -100,7 +100,7 @@ def _contents(f: Findings) -> Iterator[tuple[str, str, str | Sentence]]:
     who = f"{counted(missing, 'pair')} of document and rater missing" if missing else who
     yield "Documents", f"{n_documents:,}", who
     if lone := int((np.bincount(pairs // n, minlength=n_documents) < 2).sum()):
-        yield "Documents of one rater", f"{lone:,}", "can show no agreement"
+        yield "Documents of one rater", f"{lone:,}", "cannot show agreement"
     yield "Length", _length(f), f"{counted(study.n_units, 'piece')} between boundaries"
     done = [counted(k, "document") for k in np.bincount(pairs % n, minlength=n).tolist()]
     yield "Raters", f"{n:,}", _each(f, done)
@@ -109,15 +109,15 @@ def _contents(f: Findings) -> Iterator[tuple[str, str, str | Sentence]]:
     yield "Spans", f"{spans.sum():,}", (*_each(f, [f"{k:,}" for k in spans]), f"; {touching}")
     marked = np.array([bool(one) for one in _sets(f)])[study.value_codes]
     w = size[study.unit_codes]
-    whole, covered = (np.bincount(study.rater_codes, w * x, n) for x in (1, marked))
-    parts = _each(f, [share(x) for x in covered / whole])
-    most = share(covered.sum() / whole.sum())
+    total, covered = (np.bincount(study.rater_codes, w * x, n) for x in (1, marked))
+    parts = _each(f, [share(x) for x in covered / total])
+    most = share(covered.sum() / total.sum())
     yield "Covered", most, ("of the length has a label: ", *parts)
     yield "Labels", f"{len(frozenset().union(*_sets(f))):,}", f"{study.n_values:,} distinct sets"
 
 
 def _each(f: Findings, texts: list[str]) -> Sentence:
-    """Return the text of each rater, of at most eight, or once what is common to all."""
+    """Return the text of each of at most eight raters, or one text if it is common to all."""
     if len({*texts}) == 1:
         return (f"{texts[0]} each",)
     raters = zip(f.study.raters[:_MOST_RATERS], texts, strict=False)
@@ -130,21 +130,23 @@ def _each(f: Findings, texts: list[str]) -> Sentence:
 
 
 def compute(f: Findings) -> pd.DataFrame:
-    """Return the disagreement on each piece, the costliest first."""
-    return costliest_first(by_unit(f.study, **f.measure))
+    """Return the disagreement on each piece, the largest share first."""
+    return largest_share_first(by_unit(f.study, **f.measure))
 
 
 def summary(f: Findings, pieces: pd.DataFrame) -> Sentence:
-    """Return the part of the text on which raters differ, and the documents that cost most."""
+    """Return the part of the text on which raters differ, and the documents with most of that."""
     document, names, size = _documents(f)
     if not pieces["disagreement"].max() > 0:
         return (f"In all of {counted(len(names), 'document')} the raters agree fully.",)
     units = pd.Index(f.study.units).get_indexer(pd.Index(pieces["unit"]))
     w = size[units]
     differ = share(w[pieces["disagreement"] > 0].sum() / w.sum())
-    held = np.bincount(document[units], pieces["share_of_disagreement"], len(names))
-    worst = [d for d in np.argsort(-held, kind="stable")[:_MOST_PASSAGES] if held[d] > 0]
-    named = [(Name.of(names[d]), f" ({share(held[d])})") for d in worst]
+    of_document = np.bincount(document[units], pieces["share_of_disagreement"], len(names))
+    worst = [
+        d for d in np.argsort(-of_document, kind="stable")[:_MOST_PASSAGES] if of_document[d] > 0
+    ]
+    named = [(Name.of(names[d]), f" ({share(of_document[d])})") for d in worst]
     start = f"Raters differ on {differ} of the length. Most of the disagreement is in "
     return (start, *enumeration(named), ".")
 
@@ -166,12 +168,12 @@ def sections(f: Findings, pieces: pd.DataFrame) -> list[Section]:
     caption = "Places of the largest disagreement"
     frame = frame.assign(quote=np.asarray(quotes, dtype=object))
     table = table_of(frame, columns, caption, limit=MOST_ROWS, function="by_unit")
-    note = "A place costs more the longer it is and the more its answers differ."
+    note = "The share of a place increases with its length and with the distance of its answers."
     return [Section(table, None, note, passages=[*_passages(f)])]
 
 
 def _passages(f: Findings) -> Iterator[Passage]:
-    """Yield one document for each of the labels that cost most, at the worst place for the label.
+    """Yield one document for each of the labels with most disagreement, at the worst place.
 
     The disagreement on a label at a unit of r ratings, k of which have it, is w k (r - k) / (r -
     1), in proportion to the pairs of ratings that differ in it.
@@ -186,13 +188,13 @@ def _passages(f: Findings) -> Iterator[Passage]:
         has = np.array([label in one for one in _sets(f)])[study.value_codes]
         k = np.bincount(study.unit_codes, has, study.n_units)
         q = w * k * (r - k) / np.maximum(r - 1, 1)
-        held = np.bincount(document, q, len(names))
-        held[[*used]] = 0
-        if not held.max() > 0 or len(used) >= _MOST_PASSAGES:
+        of_document = np.bincount(document, q, len(names))
+        of_document[[*used]] = 0
+        if not of_document.max() > 0 or len(used) >= _MOST_PASSAGES:
             return
-        used.add(d := int(held.argmax()))
+        used.add(d := int(of_document.argmax()))
         about = f": {share(part)} of the disagreement. The document with most of that"
-        most = f"{about} ({share(held[d] / q.sum())}) is "
+        most = f"{about} ({share(of_document[d] / q.sum())}) is "
         title = (Name.of(label), most, Name.of(names[d]), ".")
         yield _quoted(f, d, int(np.where(document == d, q, -1).argmax()), title, colours)
 

@@ -1,4 +1,4 @@
-"""Units to adjudicate: where the raters disagree most, with their answers side by side."""
+"""Units to adjudicate: those with the largest disagreement, with all answers."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from setagree.wording.tables import Column
 MOST_ROWS = 12
 
 _NAMED_UNITS = 3
-"""Units that are named as the first to adjudicate."""
+"""Number of units that are named as the first to adjudicate."""
 
 NAMED_RATINGS = 6
-"""Ratings of a unit up to which the raters of each answer are named."""
+"""Largest number of ratings of a unit for which the raters of each answer are named."""
 
 MOST_ANSWERS = 8
-"""Distinct answers to a unit that are shown side by side."""
+"""Largest number of distinct answers that are shown for a unit."""
 
 
 def compute(f: Findings) -> pd.DataFrame:
@@ -47,30 +47,30 @@ def summary(_: Findings, units: pd.DataFrame) -> Sentence:
     """Return sentences on the fewest units with half of the disagreement, and on the first ones."""
     if not units["disagreement"].iloc[0] > 0:
         return (f"In all of {counted(len(units), 'unit')} the raters agree fully.",)
-    costly = diagnosis.costliest_first(units)
-    n, lies = diagnosis.half_of(costly)
+    ordered = diagnosis.largest_share_first(units)
+    n, lies = diagnosis.half_of(ordered)
     agreed = int((units["disagreement"] == 0).sum())
     perfect = f"; in {counted(agreed, 'unit')} all agree fully" if agreed else ""
     part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
     return (
         f"{lies} in {part}{perfect}. To adjudicate first: ",
-        *_first(costly[costly["disagreement"] > 0]),
+        *_first(ordered[ordered["disagreement"] > 0]),
         ".",
     )
 
 
-def _first(costly: pd.DataFrame) -> Sentence:
-    """Return the units that cost most, and the number of ties if not all are named."""
-    names = enumeration([(Name.of(unit),) for unit in costly["unit"].iloc[:_NAMED_UNITS]])
-    worst = costly[["share_of_disagreement", "disagreement"]].to_numpy(dtype=float)
+def _first(ordered: pd.DataFrame) -> Sentence:
+    """Return the first units, and the number of ties if not all are named."""
+    names = enumeration([(Name.of(unit),) for unit in ordered["unit"].iloc[:_NAMED_UNITS]])
+    worst = ordered[["share_of_disagreement", "disagreement"]].to_numpy(dtype=float)
     n_tied = int(np.isclose(worst, worst[0], rtol=1e-9, atol=0).all(axis=1).sum())
-    tied = f"{counted(n_tied, 'unit')} tie at the maximum, among them "
+    tied = f"{counted(n_tied, 'unit')} with the same disagreement, among them "
     return (tied, *names) if n_tied > _NAMED_UNITS else names
 
 
 def sections(f: Findings, units: pd.DataFrame) -> list[Section]:
-    """Return the table of units to adjudicate, the worst first, with their answers."""
-    frame, picture = diagnosis.costliest_first(units), None
+    """Return the table of units to adjudicate with their answers."""
+    frame, picture = diagnosis.largest_share_first(units), None
     frame = frame[frame["disagreement"] > 0]
     if not len(frame):
         return []
@@ -80,28 +80,28 @@ def sections(f: Findings, units: pd.DataFrame) -> list[Section]:
     unit, _, *numbers, _ = COLUMNS
     columns = [unit, Column("sentence", "text", "answers"), *numbers]
     note = (
-        "Disagreement: the mean distance between the answers to the unit. Units with more ratings "
-        "account for more of the disagreement."
+        "Disagreement: the mean distance between the answers to the unit. Of two units with the "
+        "same disagreement, the one with more ratings has the larger share."
     )
-    caption = "Units to adjudicate, those that cost most first"
+    caption = "Units to adjudicate, the largest share of the disagreement first"
     table = table_of(frame, columns, caption, limit=MOST_ROWS, function="by_unit")
     return [Section(table, picture, note)]
 
 
 def answers(study: Annotations, units: Sequence[Any]) -> list[Sentence]:
-    """Return the answers to some units side by side, with their raters or the number of these."""
+    """Return the answers to each of some units, with their raters or the number of these."""
     wanted = dict.fromkeys(units)
     place = {code: unit for code, unit in enumerate(study.units) if unit in wanted}
     rows = np.flatnonzero(np.isin(study.unit_codes, list(place)))
-    given: dict[Any, dict[int, list[Any]]] = {unit: {} for unit in wanted}
+    raters_of_answer: dict[Any, dict[int, list[Any]]] = {unit: {} for unit in wanted}
     for row in rows.tolist():
-        of_unit = given[place[int(study.unit_codes[row])]]
+        of_unit = raters_of_answer[place[int(study.unit_codes[row])]]
         raters = of_unit.setdefault(int(study.value_codes[row]), [])
         raters.append(study.raters[study.rater_codes[row]])
-    return [_side_by_side(study, given[unit]) for unit in units]
+    return [_answers_of_unit(study, raters_of_answer[unit]) for unit in units]
 
 
-def _side_by_side(study: Annotations, given: dict[int, list[Any]]) -> Sentence:
+def _answers_of_unit(study: Annotations, given: dict[int, list[Any]]) -> Sentence:
     """Return the answers to one unit, the most frequent first."""
     by_name = sum(map(len, given.values())) <= NAMED_RATINGS
     ordered = sorted(given.items(), key=lambda item: -len(item[1]))
