@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 # Both are distinguishable with colour blindness, and have a contrast of 4.2 to 1 with white and
-# near-black. They are equal in grey, so that whatever differs in colour differs in form as well.
+# near-black. Their grey value is equal, so that marks that differ in colour also differ in form.
 BLUE = "#2f7fc1"
 ORANGE = "#c9590a"
 
@@ -84,13 +84,13 @@ ROW, CELL = 0.17, 0.125
 """Minimum height in inches of a row of a list, and of a cell of a matrix."""
 
 _LINE = 110
-"""Letters of a line below a title, in axes as wide as a page."""
+"""Letters per line below a title, in axes of the width of a page."""
 
 WRITTEN = 22
 """Rows of a matrix in which numbers can be read."""
 
 _BROAD = 4.5
-"""Inches of axes above which there is room next to them."""
+"""Width of axes in inches above which there is room next to them."""
 
 
 def rows_height(n: int, *, limit: int = 40) -> float:
@@ -137,7 +137,7 @@ _MAKERS = {
 
 def need_columns(frame: object, names: tuple[str, ...], picture: str) -> None:
     """Raise `DataError` if it is not a frame with these columns."""
-    hint = f" Pass what sa.{_MAKERS[picture]} returns."
+    hint = f" Pass the result of sa.{_MAKERS[picture]}."
     if not isinstance(frame, pd.DataFrame):
         raise DataError(f"plots.{picture} draws a DataFrame, not {shorten(frame)}.{hint}")
     missing = [name for name in names if name not in frame.columns]
@@ -158,7 +158,7 @@ def check_result(result: Any, kind: str, picture: str, maker: str, *, hint: str 
         result = result.rows[0]
     if not isinstance(result, Result) or type(result).__name__ != kind:
         raise OptionError(
-            f"plots.{picture} draws what sa.{maker} returned, not {shorten(result)}.{hint}"
+            f"plots.{picture} draws the result of sa.{maker}, not {shorten(result)}.{hint}"
         )
     return result
 
@@ -170,9 +170,9 @@ def axes_or_new(ax: Axes | None, *, height: float) -> Axes:
         from matplotlib import pyplot as plt
 
         return plt.subplots(figsize=(7.2, height), layout="constrained")[1]
-    from matplotlib.axes import Axes as Known
+    from matplotlib.axes import Axes as AxesClass
 
-    if not isinstance(ax, Known):
+    if not isinstance(ax, AxesClass):
         raise OptionError(f"ax={shorten(ax)} is not a matplotlib Axes.")
     return ax
 
@@ -194,7 +194,7 @@ def fitting(ax: Axes, limit: int, *, each: float = ROW) -> int:
 
 
 def is_broad(ax: Axes) -> bool:
-    """Return whether the axes are so wide that what helps to read them may stand beside them."""
+    """Return whether the axes are so wide that a key fits next to them."""
     return inches(ax) > _BROAD
 
 
@@ -216,12 +216,12 @@ def heading(ax: Axes, title: str, *lines: str) -> None:
     style: dict[str, Any] = {"fontsize": size, "fontweight": "bold", "usetex": False}
     ax.set_title(title, loc="left", y=1.0, pad=8 + below, gid=_HEADING, **style)
     if text:
-        beside(ax, text, (0, 1), (0, 5), size=NAME_SIZE, va="bottom").set_gid(_HEADING)
+        write_text(ax, text, (0, 1), (0, 5), size=NAME_SIZE, va="bottom").set_gid(_HEADING)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 
 
-def beside(
+def write_text(
     ax: Axes,
     text: str,
     at: tuple[float, float],
@@ -263,13 +263,13 @@ def label_x(ax: Axes, text: str) -> None:
     ax.tick_params(axis="x", labelsize=NAME_SIZE)
 
 
-def nothing(ax: Axes, why: str) -> Axes:
+def show_message(ax: Axes, message: str) -> Axes:
     """Show only a message on the axes."""
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.set_xticks([])
     ax.set_yticks([])
-    beside(ax, wrapped([short_text(why, limit=300)], width=50), (0, 0.5), (0, 0), size=10)
+    write_text(ax, wrapped([short_text(message, limit=300)], width=50), (0, 0.5), (0, 0), size=10)
     return ax
 
 
@@ -277,7 +277,7 @@ _HEADING = "heading"
 """Mark of the texts of a heading."""
 
 _PAD, _AROUND = 3, 80
-"""Points between a picture and its edge, and of its height that are for what is around the axes."""
+"""Points between a picture and its edge, and points of its height outside the axes."""
 
 
 # ---- Vector graphics for a page ------------------------------------------------------------------
@@ -292,8 +292,8 @@ def inline_svg(
 ) -> str:
     """Return the picture of ``draw`` as an SVG element for an HTML page.
 
-    Its ground is clear and its ink is that of the page (``currentColor``), so that it follows a
-    light or a dark page; its text stays text; its ids are its own; it refers to nothing outside.
+    The background is transparent and the ink is that of the page (``currentColor``), for light and
+    dark pages. Text stays text, the ids are unique on a page, and there are no external references.
 
     Parameters
     ----------
@@ -309,14 +309,14 @@ def inline_svg(
 
     with page_style():
         figure = Figure(figsize=(width, height))
-        # As wide as its heading will be.
+        # The width that the heading is wrapped for.
         draw(figure.add_axes((0.08, 0.11, 0.9, 0.77)))
         return svg_element(figure, description)
 
 
 @contextmanager
 def page_style() -> Iterator[None]:
-    """Let what is drawn take the ink of a page, and leave its letters to the browser."""
+    """Draw in the ink of a page, with letters that the browser renders."""
     from matplotlib import style
 
     inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
@@ -336,7 +336,7 @@ def svg_element(figure: Figure, description: str) -> str:
     figure.set_dpi(72)
     for ground in (figure.patch, *(ax.patch for ax in figure.axes)):
         ground.set(facecolor="none", edgecolor="none")
-    # One renderer, so that what is measured for the layout is not measured again to be drawn.
+    # One renderer, so that texts are measured once for the layout and the drawing.
     renderer = RendererSVG(*figure.bbox.size, out, image_dpi=72)  # type: ignore[no-untyped-call]
     more = _fit(figure, renderer) if len(figure.axes) == 1 else 0.0
     width, height = figure.bbox.size
@@ -347,10 +347,10 @@ def svg_element(figure: Figure, description: str) -> str:
 
 
 def _fit(figure: Figure, renderer: RendererSVG) -> float:
-    """Make room for what is written around the axes, with the heading at the left edge.
+    """Make room for the texts around the axes, with the heading at the left edge.
 
-    The constrained layout of matplotlib measures everything four times. Return the height in points
-    by which what is written above the axes exceeds the figure.
+    This is faster than matplotlib's constrained layout, which measures everything four times.
+    Return the height in points by which the texts above the axes exceed the figure.
     """
     from matplotlib.text import Annotation
 
@@ -371,7 +371,7 @@ def _fit(figure: Figure, renderer: RendererSVG) -> float:
         across = max(width - left - right, 0.1 * width)
         up = max(height - below - above + more, 0.1 * height)
         ax.set_position((left / width, below / height, across / width, up / height))
-        # What is written at a value reaches farther beyond axes that have become narrow.
+        # Texts at data values extend farther beyond axes that became much narrower: repeat.
         if across > 0.7 * inner.width:
             break
     label = ax.xaxis.label
@@ -386,13 +386,13 @@ def _fit(figure: Figure, renderer: RendererSVG) -> float:
 
 
 def _for_page(svg: str, description: str, box: str, width: float) -> str:
-    """Return the SVG element alone, without ids, styles and addresses that reach outside it."""
+    """Return the SVG element without metadata, style sheets and ids that could clash."""
     body = svg[svg.index("<svg") :]
     for part in (r"<metadata>.*?</metadata>", r"<style[^>]*>.*?</style>", r"<!--.*?-->"):
         body = re.sub(part, "", body, flags=re.DOTALL)
-    said = " ".join(short_text(description, limit=600).replace(r"\$", "$").split())
+    label = " ".join(short_text(description, limit=600).replace(r"\$", "$").split())
     head = (
-        f'<svg viewBox="{box}" role="img" aria-label={quoteattr(said)} '
+        f'<svg viewBox="{box}" role="img" aria-label={quoteattr(label)} '
         f'style="width:100%;max-width:{width:g}pt;height:auto;'
         'overflow:visible;stroke-linejoin:round;stroke-linecap:butt">'
     )
@@ -403,7 +403,7 @@ def _for_page(svg: str, description: str, box: str, width: float) -> str:
 
 
 def _page_tag(tag: str, used: set[str], own: str) -> str:
-    """Return a tag with the ink and the letters of the page, and ids that no other picture has."""
+    """Return a tag with the ink and the letters of the page, and with unique ids."""
 
     def renamed(found: re.Match[str]) -> str:
         return f' id="{own}{found[1]}"' if found[1] in used else ""

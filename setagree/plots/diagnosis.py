@@ -15,7 +15,6 @@ from setagree.plots.base import (
     CELL,
     Floats,
     axes_or_new,
-    beside,
     cells_height,
     coded,
     fitting,
@@ -24,10 +23,11 @@ from setagree.plots.base import (
     ink,
     largest,
     need_columns,
-    nothing,
     rescaled,
     rows_height,
+    show_message,
     texts,
+    write_text,
 )
 from setagree.plots.shapes import (
     UNDEFINED,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MAX_POINTS = 300
-"""Largest number of points of a curve, which has fewer pixels for each of more."""
+"""Largest number of points of a curve: further ones have less than a pixel each."""
 
 _MAX_WHISKERS = 60
 """Largest number of windows with an interval and a dot each; of twice as many, with a point."""
@@ -56,15 +56,15 @@ _MAX_WHISKERS = 60
 def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the disagreement of each unit.
 
-    Up to ``limit`` units have a named bar each, the largest mean distance first. More become a
-    curve of their shares of the disagreement, the largest share first, with a line at the rank up
-    to which they hold half of it. A unit with a larger mean distance but fewer ratings can hold a
-    smaller share.
+    Up to ``limit`` units have a named bar each, the largest mean distance first. More units are
+    drawn as a curve of their shares of the disagreement, the largest share first, with a line at
+    the rank up to which the shares sum to half. A unit with a larger mean distance but fewer
+    ratings can have a smaller share.
 
     Parameters
     ----------
     frame : DataFrame
-        What `by_unit` returned.
+        The result of `by_unit`.
     limit : int
         Largest number of units with a named bar.
     ax : matplotlib Axes, optional
@@ -97,13 +97,13 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     height = rows_height(n, limit=limit)
     ax = axes_or_new(ax, height=height if n <= limit else 4)
     shares = floats(frame, "share_of_disagreement")
-    held = float(np.nansum(shares))
-    part = f"These {n:,} hold {share(held)} of the disagreement." if 0 < held < 0.999 else ""
+    total = float(np.nansum(shares))
+    part = f"These {n:,} have {share(total)} of the disagreement." if 0 < total < 0.999 else ""
     if n > fitting(ax, limit):
         return _unit_curve(ax, largest_share_first(frame), part)
     heading(ax, "Disagreement per unit", measured(frame), part)
     if not n:
-        return nothing(ax, "No unit has two ratings.")
+        return show_message(ax, "No unit has two ratings.")
     values = np.nan_to_num(floats(frame, "disagreement"), nan=-1.0)
     frame = frame.iloc[np.argsort(-values, kind="stable")]
     values = floats(frame, "disagreement")
@@ -111,7 +111,7 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     draw_bars(ax, texts(frame, "unit"), values, label=label, room=1.12)
     for row, value in enumerate(values):
         at = (float(np.nan_to_num(value)), row)
-        beside(ax, number(value), at, (4, 0), of="data", size=8, loud=True)
+        write_text(ax, number(value), at, (4, 0), of="data", size=8, loud=True)
     return ax
 
 
@@ -121,16 +121,16 @@ def largest_share_first(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.sort_values(worst, ascending=False, kind="stable")
 
 
-def half_of(costly: pd.DataFrame) -> tuple[int, str]:
+def half_of(ordered: pd.DataFrame) -> tuple[int, str]:
     """Return the number of units with half of the disagreement, and a clause on it.
 
     Count all units that disagree if their shares are equal. Both the sentence and the picture of
     units use this count.
     """
-    shares = np.nan_to_num(floats(costly, "share_of_disagreement"))
-    held = shares[shares > 0]
-    if len(held) > 1 and np.allclose(held, held[0], rtol=1e-9, atol=0):
-        return len(held), "The disagreement lies in equal parts"
+    shares = np.nan_to_num(floats(ordered, "share_of_disagreement"))
+    positive = shares[shares > 0]
+    if len(positive) > 1 and np.allclose(positive, positive[0], rtol=1e-9, atol=0):
+        return len(positive), "The disagreement lies in equal parts"
     running = np.cumsum(shares)
     n = int(np.searchsorted(running, 0.5 - 1e-12)) + 1
     part = float(running[n - 1])
@@ -142,13 +142,13 @@ def _unit_curve(ax: Axes, frame: pd.DataFrame, part: str) -> Axes:
     """Draw the shares of the disagreement of units, the largest first."""
     shares = np.nan_to_num(floats(frame, "share_of_disagreement"))
     n, text = len(shares), ""
-    # A frame with a part of the disagreement does not show where half of all of it is.
+    # A frame with only a part of the disagreement does not show the rank of half of it.
     if shares.sum() > 0.999:
         half, lies = half_of(frame)
         text = f"{lies} in the first {half:,} ({share(half / n)})"
     top = int((shares >= shares.max()).sum())
     names = ", ".join(texts(frame.iloc[:3], "unit"))
-    worst = f"They cost most: {names}." if top <= 3 else f"{top:,} tie for the largest share."
+    worst = f"Largest shares: {names}." if top <= 3 else f"{top:,} have the same largest share."
     zero = int((floats(frame, "disagreement") == 0).sum())
     title = "Disagreement per unit, largest share first"
     lines = [f"{worst} {zero:,} of {n:,} agree fully.", part]
@@ -171,7 +171,7 @@ def groups(
     Parameters
     ----------
     frame : DataFrame
-        What `by_group` returned.
+        The result of `by_group`.
     level : float
         Level of the intervals, for the caption.
     limit : int
@@ -202,7 +202,7 @@ def groups(
     what = measured(frame)
     p = floats(frame, "homogeneity_p_value")
     p = p[np.isfinite(p)]
-    tested = f"One test that all groups agree alike: {p_phrase(p[0])}." if len(p) else ""
+    tested = f"Test that all groups have one common value: {p_phrase(p[0])}." if len(p) else ""
     if not len(p) and "no_test" in frame and isinstance(reason := frame["no_test"].iloc[0], str):
         tested = f"Whether the groups differ cannot be tested: {reason}."
     return draw_rows(
@@ -210,7 +210,7 @@ def groups(
         ax,
         names=texts(frame, "group"),
         limit=limit,
-        title="Agreement within each group",
+        title="Agreement of each group",
         lines=[f"{f'{what}, lines' if what else 'Lines'}: {level_text(level)} intervals.", tested],
         label=what or "agreement",
         selection="groups with the most units",
@@ -231,7 +231,7 @@ def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = Non
     Parameters
     ----------
     frame : DataFrame
-        What `over_time` returned; ``start`` and ``end`` are times or numbers.
+        The result of `over_time`; ``start`` and ``end`` are times or numbers.
     level : float
         Level of the intervals, for the caption.
     ax : matplotlib Axes, optional
@@ -265,7 +265,7 @@ def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = Non
     note = f"{n:,} windows spread evenly, of {len(frame):,}." if n < len(frame) else ""
     heading(ax, "Agreement over time", line, note)
     if not n:
-        return nothing(ax, "No windows.")
+        return show_message(ax, "No windows.")
     # A row of NaN interrupts the line where no window covers the time.
     gaps = np.flatnonzero(np.diff(runs)) + 1
     x = np.insert(middle, gaps, middle[gaps])
@@ -284,7 +284,7 @@ def over_time(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = Non
     most = float(np.nanmax(counts, initial=0.0))
     heights, across = 0.14 * rescaled(np.nan_to_num(counts), most), ax.get_xaxis_transform()
     ax.vlines(middle, 0, heights, transform=across, color=ink(ax), alpha=0.35, linewidth=2)
-    beside(ax, f"units, at most {count(most)}", (0, 0.16), (4, 0), size=7.5, va="bottom")
+    write_text(ax, f"units, at most {count(most)}", (0, 0.16), (4, 0), size=7.5, va="bottom")
     if np.issubdtype(x.dtype, np.datetime64):
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
@@ -320,12 +320,14 @@ def _places(frame: pd.DataFrame) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]
 def raters(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
-    """Draw how the coefficient changes when each rater is left out.
+    """Draw the change of the coefficient if each rater is left out, with intervals.
+
+    Rough intervals are dashed.
 
     Parameters
     ----------
     frame : DataFrame
-        What `by_rater` returned.
+        The result of `by_rater`.
     level : float
         Level of the intervals, for the caption.
     limit : int
@@ -368,9 +370,9 @@ def raters(
         names=texts(frame, "rater"),
         limit=limit,
         title="Agreement without each rater",
-        lines=[measured(frame), f"{line} To the right: higher without."],
-        label="change when the rater is left out",
-        selection="raters that change it most",
+        lines=[measured(frame), f"{line} To the right: higher without the rater."],
+        label="change if the rater is left out",
+        selection="raters with the largest change",
         by="difference",
         marks=("difference", "difference_low", "difference_high"),
         columns={
@@ -387,7 +389,7 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     """Draw the agreement of each pair of raters, with similar raters adjacent.
 
     Raters are ordered by average-linkage clustering of 1 - estimate (pairs without an estimate
-    count as the mean), the leaves turned so that neighbours are near.
+    count as the mean), with the leaf order that makes adjacent raters most similar.
 
     Parameters
     ----------
@@ -423,11 +425,11 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     np.add.at(totals, codes, np.nan_to_num(floats(frame, "n_shared_units"))[:, None])
     kept = largest(totals, fitting(ax, limit, each=CELL))
     note = f"The {len(kept):,} raters with the most shared units, of {len(names):,}."
-    line = f"{measured(frame) or 'Estimate'}, of the units both rated; a dot: undefined."
-    lines = [line, "In clustered order: neighbours agree alike."]
+    line = f"{measured(frame) or 'Estimate'}, of the units that both rated; a dot: undefined."
+    lines = [line, "Raters are ordered by clustering, similar ones adjacent."]
     heading(ax, "Agreement of each pair of raters", *lines, note if len(kept) < len(names) else "")
     if not names:
-        return nothing(ax, "No two raters share a unit.")
+        return show_message(ax, "No two raters share a unit.")
     estimates, shared = np.full((2, len(names), len(names)), np.nan)
     for square, name in ((estimates, "estimate"), (shared, "n_shared_units")):
         for a, b in (codes.T, codes.T[::-1]):
@@ -461,12 +463,12 @@ def clustered_order(matrix: Floats) -> npt.NDArray[np.intp]:
 def labels(
     frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
 ) -> Axes:
-    """Draw the agreement on each label with its interval, and the cost of the label.
+    """Draw the agreement on each label with its interval, and its share of the disagreement.
 
     Parameters
     ----------
     frame : DataFrame
-        What `by_label` returned.
+        The result of `by_label`.
     level : float
         Level of the intervals, for the caption.
     limit : int
@@ -524,13 +526,13 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     """Draw how often one rater gave one label and another rater a different one, or none.
 
     Confusions with a p of at most 0.05 are framed, if p was requested (``n_resamples``). The column
-    of labels left out has a scale of shades of its own, because labels are left out more often than
-    confused: one scale would leave the others pale.
+    of labels left out has a separate scale of shades, because labels are left out more often than
+    confused: with one scale the other cells would be pale.
 
     Parameters
     ----------
     frame : DataFrame
-        What `confusions` returned.
+        What `confusions`.
     limit : int
         Largest number of labels: those with the most pairs.
     ax : matplotlib Axes, optional
@@ -555,7 +557,7 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     >>> [name.get_text() for name in plots.confusions(frame).get_xticklabels()]
     ['left out', 'joy', 'calm']
     """
-    from setagree.diagnosis.confusions import exceed_chance  # loads more than pictures need
+    from setagree.diagnosis.confusions import exceed_chance  # slow to import
 
     need_columns(
         frame, ("label", "other", "kind", "n_pairs", "expected_pairs", "lift"), "confusions"
@@ -574,13 +576,13 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
         ax,
         "Labels that one rater gave and another rater did not",
         "Pairs of ratings: one has the row's label, the other the column's instead.",
-        "Left out: the other has nothing in its place.",
+        "Left out: the other has no label in its place.",
         scales if alone and others else "",
-        "Framed: more pairs than expected by chance (p < 0.05)." if is_tested else "",
+        "Framed: more pairs than expected by chance (p at most 0.05)." if is_tested else "",
         note if len(kept) < len(names) else "",
     )
     if not names:
-        return nothing(ax, "No two ratings of a unit differ.")
+        return show_message(ax, "No two ratings of a unit differ.")
     strength = np.hstack([rescaled(counts[:, :1], alone), rescaled(counts[:, 1:], others)])
     shown = [short_text(names[code]) for code in kept]
     draw_matrix(
@@ -612,7 +614,7 @@ def _confusion_matrix(
     alone = (codes[:, 1] < 0) & (label >= 0)
     out[label[alone], 0] = values[alone]
     both = (label >= 0) & (other >= 0)
-    # A confusion of two labels has no direction, whichever of them its row names first.
+    # A confusion of two labels has no direction: both cells have its value.
     out[label[both], other[both] + 1] = values[both]
     out[other[both], label[both] + 1] = values[both]
     return out
@@ -627,7 +629,7 @@ def weights(
     Parameters
     ----------
     credit : Weights
-        What `weights` returned.
+        The result of `weights`.
     counts : array_like of shape (K,), optional
         Number of occurrences of each value in the study. If there are many values, the most
         frequent are drawn; without counts, an even selection in reading order.
@@ -658,7 +660,7 @@ def weights(
     ['{}', 'a', 'a, b']
     """
     if not isinstance(credit, Weights):
-        raise OptionError(f"plots.weights draws what sa.weights returned, not {shorten(credit)}.")
+        raise OptionError(f"plots.weights draws the result of sa.weights, not {shorten(credit)}.")
     n = credit.n_values
     ax = axes_or_new(ax, height=cells_height(n, limit=limit))
     room = fitting(ax, limit, each=CELL)
@@ -677,7 +679,7 @@ def weights(
     heading(
         ax,
         "Credit between answers",
-        f"1: the same, 0: as far apart as can be (w = 1 {MINUS} d / largest d).",
+        f"1: equal answers, 0: the largest distance (w = 1 {MINUS} d / largest d).",
         f"The {len(codes):,} {which}, of {n:,}." if len(codes) < n else "",
     )
     grid = np.meshgrid(codes, codes, indexing="ij")

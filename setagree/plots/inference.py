@@ -16,7 +16,6 @@ from setagree.plots.base import (
     ORANGE,
     Floats,
     axes_or_new,
-    beside,
     check_result,
     fitting,
     floats,
@@ -24,9 +23,10 @@ from setagree.plots.base import (
     ink,
     is_broad,
     need_columns,
-    nothing,
     rows_height,
+    show_message,
     texts,
+    write_text,
 )
 from setagree.plots.shapes import draw_bars, draw_curve, draw_rows, label_axes, mark_half
 from setagree.scoring.coefficients import distance_name, measure_name, picture_name
@@ -58,23 +58,23 @@ _MAX_BARS = 50
 """Largest number of bars of a histogram: more are narrower than their edges."""
 
 _NARROW = 0.08
-"""Part of the width below which a null distribution is drawn a second time, larger."""
+"""Part of the width below which a null distribution is drawn again in an inset."""
 
 _RATERS = (1, 2, 3, 4, 5, 6, 8, 10)
-"""Numbers of raters whose mean is assessed: more hardly change it."""
+"""Numbers of raters whose mean is assessed: larger numbers hardly change it."""
 
 
 @public
 def null(test: PermutationTest, *, p_value: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw the null distribution of a permutation test and the observed value.
 
-    A histogram of the null distribution has a line at the observed value with p, and a line up to
-    which 95% of it lie.
+    A histogram of the null distribution has a line at the observed value with p, and a line at its
+    95th percentile.
 
     Parameters
     ----------
     test : PermutationTest
-        What `permutation_test` returned.
+        The result of `permutation_test`.
     p_value : float, optional
         The p to show, such as one corrected for several tests. Default: that of the test.
     ax : matplotlib Axes, optional
@@ -110,17 +110,17 @@ def null(test: PermutationTest, *, p_value: float | None = None, ax: Axes | None
         lines.append(f"Their mean is {number(float(test.defined.mean()))}{expected}.")
     heading(ax, "Agreement expected by chance", *lines)
     if not len(test.defined) or np.isnan(estimate):
-        return nothing(ax, f"undefined: {test.agreement.reason or 'all reshuffles are'}")
+        return show_message(ax, f"undefined: {test.agreement.reason or 'all reshuffles are'}")
     _histogram(ax, test.defined, estimate)
     below = test.quantile(0.95)
-    # The text of the line on the right is the higher one, as it lies to the left of its line.
+    # The text of the right line is to its left: it is written higher, so that texts do not overlap.
     height, other = (_HIGH, _LOW) if below <= estimate else (_LOW, _HIGH)
     p = p_phrase(test.p_value if p_value is None else p_value)
     observed = f"observed {number(estimate)}, {p} ({test.alternative})"
     _mark(ax, estimate, observed, height=height)
     _mark(ax, below, f"95% are at most {number(below)}", height=other, thin=True)
     if np.ptp(test.defined) < _NARROW * np.ptp(ax.get_xlim()):
-        # A narrow distribution is drawn again, between it and the observed value.
+        # A narrow distribution is drawn again in an inset, larger.
         lens = ax.inset_axes((0.3, 0.16, 0.4, 0.42))
         lens.patch.set_alpha(0)
         _bars(lens, test.defined)
@@ -140,7 +140,7 @@ def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None)
     Parameters
     ----------
     result : Bootstrap
-        What `bootstrap` returned for one coefficient.
+        The result of `bootstrap` for one coefficient.
     level : float
         Level of the percentile interval.
     ax : matplotlib Axes, optional
@@ -179,7 +179,7 @@ def bootstrap(result: Bootstrap, *, level: float = 0.95, ax: Axes | None = None)
     heading(ax, "Bootstrap distribution of the agreement", line)
     estimate = result.agreement.estimate
     if not len(result.defined) or np.isnan(estimate):
-        return nothing(ax, f"undefined: {result.agreement.reason or 'all resamples are'}")
+        return show_message(ax, f"undefined: {result.agreement.reason or 'all resamples are'}")
     _histogram(ax, result.defined, estimate)
     _mark(ax, estimate, f"{number(estimate)} (standard error {number(result.standard_error)})")
     if not np.isnan(low):
@@ -197,14 +197,14 @@ def forest(
     limit: int = 40,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the estimates of coefficients x distances with their intervals, one under the other.
+    """Draw the estimates of coefficients and distances with their intervals, one per row.
 
     A frame needs the columns coefficient, distance, estimate, low and high.
 
     Parameters
     ----------
     result : AgreementTable or DataFrame
-        What `agreement` returned, or a frame.
+        The result of `agreement`, or a frame.
     level : float, optional
         The level of the intervals: of a table, they are computed (by default at its own level); of
         a frame, it is the level in the caption (by default 0.95).
@@ -233,7 +233,8 @@ def forest(
     """
     if isinstance(result, AgreementTable):
         level = result.level if level is None else level
-        result = result.to_frame(level=level)
+        remarks = pd.Series([row.remark for row in result.rows], dtype=object)
+        result = result.to_frame(level=level).assign(remark=remarks)
     frame = result
     need_columns(frame, ("coefficient", "distance", "estimate", "low", "high"), "forest")
     title, names = _forest_names(frame)
@@ -242,8 +243,8 @@ def forest(
         for what in ("unit", "rating")
         if f"n_{what}s" in frame.columns and len(frame) and frame[f"n_{what}s"].nunique() == 1
     ]
-    alone = (frame["estimate"].notna() & frame["low"].isna()).any()
-    without = "; a point without a line has none" if alone else ""
+    lacks_interval = (frame["estimate"].notna() & frame["low"].isna()).any()
+    without = "; a point without a line has none" if lacks_interval else ""
     intervals = f"Lines: {level_text(0.95 if level is None else level)} intervals{without}."
     ax, shown = draw_rows(
         frame,
@@ -313,19 +314,19 @@ def _mark(
     style, width = ("--", 1.0) if thin else ("-", 1.8)
     ax.axvline(x, ymax=height, color=ink(ax), linestyle=style, linewidth=width)
     shift, side = (-5, "right") if on_left else (5, "left")
-    beside(ax, text, (x, height), (shift, 0), of="column", ha=side, va="top", loud=True)
+    write_text(ax, text, (x, height), (shift, 0), of="column", ha=side, va="top", loud=True)
 
 
 @public
 def monitor(result: Monitor, *, ax: Axes | None = None) -> Axes:
-    """Draw alpha at every look with its interval, that of each batch, and the threshold.
+    """Draw alpha and its interval at every look, alpha of each batch, and the threshold.
 
     The look at which the study may stop is marked.
 
     Parameters
     ----------
     result : Monitor
-        What `monitor` returned.
+        The result of `monitor`.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -355,14 +356,14 @@ def monitor(result: Monitor, *, ax: Axes | None = None) -> Axes:
         floats(result.frame, name) for name in ("n_units", "estimate", "low", "high")
     )
     if not np.isfinite(values).any():
-        return nothing(ax, "No look yet.")
+        return show_message(ax, "No look yet.")
     draw_curve(ax, n, values, low, high, form="o-", whiskers=True, name="all units so far")
     if len(n) > 1:
-        alone = floats(result.frame, "batch_estimate")
-        ax.plot(n, alone, "x", color=ink(ax), markersize=4.5, label="each batch by itself")
+        of_batch = floats(result.frame, "batch_estimate")
+        ax.plot(n, of_batch, "x", color=ink(ax), markersize=4.5, label="each batch alone")
         ax.legend(loc="best", frameon=False, fontsize=NAME_SIZE, labelcolor=ink(ax))
     ax.axhline(result.threshold, color=ORANGE, linewidth=1.4, linestyle="--")
-    beside(ax, f"{result.threshold:g}", (1, result.threshold), (4, 0), of="row")
+    write_text(ax, f"{result.threshold:g}", (1, result.threshold), (4, 0), of="row")
     if result.stopped is not None:
         at = (float(result.stopped["n_units"]), float(result.stopped["estimate"]))
         ax.plot(*at, "o", color=ink(ax), markersize=9, fillstyle="none", zorder=4)
@@ -380,7 +381,7 @@ def reliability(result: VarianceComponents, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     result : VarianceComponents
-        What `variance_components` returned.
+        The result of `variance_components`.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -406,7 +407,7 @@ def reliability(result: VarianceComponents, *, ax: Axes | None = None) -> Axes:
     heading(ax, "Variance components of the disagreement", short_text(result.verdict, limit=300))
     frame = result.by_raters(_RATERS)
     if frame["dependability"].isna().all():
-        return nothing(ax, "undefined: no variance to divide")
+        return show_message(ax, "undefined: there is no variance")
     m = floats(frame, "raters")
     forms = (("generalizability", ORANGE, "s--"), ("dependability", BLUE, "o-"))
     for name, colour, form in forms:
@@ -430,7 +431,7 @@ def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = Non
     Parameters
     ----------
     result : AcceptancePlan or AcceptanceTest
-        What `acceptance_plan` or `acceptance_test` returned.
+        The result of `acceptance_plan` or `acceptance_test`.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -470,14 +471,14 @@ def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = Non
     rates = np.linspace(min(ends), max(ends), 400)
     curve = np.array([plan.accepts(rate) for rate in rates])
     draw_curve(ax, rates, curve, 0.0, curve)
-    how = "accepted with probability " if is_broad(ax) else ""
+    accepted = "accepted with probability " if is_broad(ax) else ""
     for name, form, colour in (("acceptable", "o", BLUE), ("rejectable", "D", ORANGE)):
         rate = getattr(plan, f"{name}_rate")
         (mark,) = ax.plot(rate, plan.accepts(rate), form, color=colour, markersize=7, zorder=3)
-        mark.set(label=f"{name}, {rate:g}: {how}{number(plan.accepts(rate))}", clip_on=False)
+        mark.set(label=f"{name}, {rate:g}: {accepted}{number(plan.accepts(rate))}", clip_on=False)
     for rate in observed:
         line = ax.axvline(rate, color=ink(ax), linestyle="--", linewidth=1, clip_on=False)
-        line.set_label(f"found: {number(rate)}")
+        line.set_label(f"observed: {number(rate)}")
     legend = ax.legend(loc="best", fontsize=NAME_SIZE, labelcolor=ink(ax), framealpha=1.0)
     legend.get_frame().set(facecolor=ax.get_facecolor(), edgecolor="none")
     ax.set_xlim(min(ends), max(ends))
@@ -489,14 +490,15 @@ def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = Non
 def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the expected gain from each rating of a queue, in the order of the queue.
 
-    Up to ``limit`` units have a named bar each; more become a curve, with the place up to which the
-    ratings bring half of what all bring. Units with fewer than two ratings come first without an
-    expected gain, and a queue for a coefficient has none: the picture then has the ratings so far.
+    Up to ``limit`` units have a named bar each; more units are drawn as a curve, with the rating up
+    to which the expected gain is half of its total. Units with fewer than two ratings are first,
+    without an expected gain. A queue for a coefficient has no gains: the bars are then the ratings
+    so far.
 
     Parameters
     ----------
     result : Queue
-        What `next_ratings` returned.
+        The result of `next_ratings`.
     limit : int
         Largest number of units with a named bar.
     ax : matplotlib Axes, optional
@@ -532,11 +534,11 @@ def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     order = "the most useful" if result.goal == "consensus" else "units with the fewest ratings"
     n, before = int(more[np.isnan(gain)].sum()), ""
     if n and has_gain:
-        hatched, come = "" if has_bars else " (hatched)", "come" if n > 1 else "comes"
-        before = f"Before them {come} {counted(n, 'rating')}{hatched} of units with fewer than two."
+        hatched, are = "" if has_bars else " (hatched)", "are" if n > 1 else "is"
+        before = f"Before them {are} {counted(n, 'rating')}{hatched} of units with fewer than two."
     heading(ax, "Units to rate next", f"{result.asks}, {order} first.", before)
     if not len(frame):
-        return nothing(ax, "No unit needs another rating.")
+        return show_message(ax, "No unit needs another rating.")
     label = "labels that a rating is expected to correct" if has_gain else "ratings so far"
     if not has_bars:
         _queue_curve(ax, gain if has_gain else so_far, more, has_half=has_gain)
@@ -554,7 +556,7 @@ def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
         return ax
     draw_bars(ax, names, gain, label=label, columns=columns)
     for row in np.flatnonzero(np.isnan(gain)).tolist():
-        beside(ax, "fewer than two ratings", (0.01, row), (0, 0), size=8, of="row")
+        write_text(ax, "fewer than two ratings", (0.01, row), (0, 0), size=8, of="row")
     return ax
 
 
@@ -574,4 +576,4 @@ def _queue_curve(ax: Axes, heights: Floats, more: Floats, *, has_half: bool) -> 
     gain = np.cumsum((heights * more)[known])
     if has_half and gain[-1] > 0:
         half = int(ends[known[int(np.searchsorted(gain, (0.5 - 1e-9) * gain[-1]))] + 1])
-        mark_half(ax, half, ends[-1], f"half of this by rating {half:,}")
+        mark_half(ax, half, ends[-1], f"half of the total gain: rating {half:,}")

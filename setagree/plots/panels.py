@@ -12,13 +12,13 @@ from setagree.errors import counted
 from setagree.plots.base import (
     ORANGE,
     axes_or_new,
-    beside,
     check_limit,
     check_result,
     floats,
     heading,
     ink,
     texts,
+    write_text,
 )
 from setagree.plots.shapes import MAX_NAME, draw_points, draw_rows, free_spots, label_axes
 from setagree.scoring.coefficients import distance_name
@@ -49,13 +49,13 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
     """Draw how often the model is at least as near to the other humans as each human is.
 
     In each row a dot is the model, with its 95% interval, a hollow diamond is the human, and a
-    short line is the human minus epsilon. The model wins over a human if a test, corrected for all
-    humans, puts it to the right of that line.
+    short line is the human minus epsilon. The model wins over a human if it is significantly to the
+    right of that line, by a test that is corrected for all humans.
 
     Parameters
     ----------
     alt_test : AltTest or AltTestTable
-        What `alt_test` returned for one model.
+        The result of `alt_test` for one model.
     limit : int
         Largest number of humans: those who share the most units.
     ax : matplotlib Axes, optional
@@ -127,7 +127,7 @@ def _mark_limits(ax: Axes, result: AltTest, frame: pd.DataFrame) -> None:
     for (x, text), (level, side) in zip(sorted(marks), places, strict=True):
         ax.plot([x, x], [level + 0.3, -0.3], color=ink(ax), alpha=0.4, linewidth=0.7, zorder=1)
         shift = ({"right": -1, "center": 0, "left": 1}[side], 0)
-        beside(ax, text, (x, level), shift, of="data", size=8, ha=side, loud=True)
+        write_text(ax, text, (x, level), shift, of="data", size=8, ha=side, loud=True)
 
 
 @public
@@ -141,7 +141,7 @@ def replacement(
     Parameters
     ----------
     result : Replacement or ReplacementTable
-        What `noninferiority_test` returned for one model.
+        The result of `noninferiority_test` for one model.
     limit : int
         Largest number of humans: those in whose place the model changes agreement most.
     ax : matplotlib Axes, optional
@@ -210,14 +210,14 @@ def replacement(
 
 @public
 def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -> Axes:
-    """Draw how far models agree with themselves, with one another and with people.
+    """Draw the agreement of models with themselves, with one another and with people.
 
     A hollow diamond marks the largest agreement that the stability of the raters permits.
 
     Parameters
     ----------
     result : FacetAgreement
-        What `facet_agreement` returned.
+        The result of `facet_agreement`.
     limit : int
         Largest number of rows: the first ones.
     ax : matplotlib Axes, optional
@@ -270,15 +270,15 @@ def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -
 
 @public
 def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> Axes:
-    """Draw how far raters agree with themselves, one row per rater.
+    """Draw the agreement of raters with themselves, one row per rater.
 
-    The first row is all of them together. A dashed line marks the agreement of different raters,
+    The first row is the pooled agreement. A dashed line marks the agreement of different raters,
     and the band around it is its interval.
 
     Parameters
     ----------
     result : IntraRater
-        What `intra_rater_agreement` returned.
+        The result of `intra_rater_agreement`.
     limit : int
         Largest number of raters: those with the most answers repeated.
     ax : matplotlib Axes, optional
@@ -306,7 +306,7 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
     """
     result = check_result(result, "IntraRater", "repeats", "intra_rater_agreement")
     place = {rater: k for k, (rater, _) in enumerate(result.by_rater)}
-    # Of raters with equally many repeats, the first of the study are drawn, not the least steady.
+    # Of raters with equally many repeats, the first of the study are drawn, not the lowest.
     frame = result.to_frame().sort_values("rater", key=lambda names: names.map(place.__getitem__))
     what = f"Alpha of the answers of a rater to the same unit ({_distance(result.pooled)})"
     level = level_text(result.level)
@@ -336,9 +336,10 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
             "high": high,
             "n_units": result.pooled.n_units,
             "reason": result.pooled.reason,
+            "remark": result.pooled.remark,
         },
-        # The verdict takes the height of two rows.
-        room=3,
+        # The verdict and the note on rough intervals take the height of three rows.
+        room=4,
     )
     if np.isfinite(between):
         left, right = ax.get_xlim()
@@ -360,7 +361,7 @@ def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = Non
     Parameters
     ----------
     table : PrevalenceTable
-        What `prevalence` returned.
+        The result of `prevalence`.
     limit : int
         Largest number of labels: the most frequent ones.
     ax : matplotlib Axes, optional
@@ -420,7 +421,7 @@ def rater_map(
     p_value: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the raters as points: the nearer, the more they agree beyond chance.
+    """Draw the raters as points: the closer two are, the more they agree beyond chance.
 
     Clusters differ in form and colour; the text above states whether they are more than noise. All
     raters are drawn; names that would overlap are omitted.
@@ -428,7 +429,7 @@ def rater_map(
     Parameters
     ----------
     rater_map : RaterMap
-        What `rater_map` returned.
+        The result of `rater_map`.
     limit : int
         Largest number of names: those of the raters farthest from the others.
     p_value : float, optional
@@ -466,11 +467,11 @@ def rater_map(
     p = rater_map.p_value if p_value is None else p_value
     lines = [
         short_text(in_message(rater_map.words_at(p)), limit=400),
-        f"Apart: disagreement ({_distance(rater_map)}) relative to chance; {spread}.",
+        f"Distance: disagreement ({_distance(rater_map)}) relative to chance; {spread}.",
     ]
     if rater_map.n_bridged:
         pairs = counted(rater_map.n_bridged, "pair")
-        lines.append(f"{pairs} without shared units: placed by way of others.")
+        lines.append(f"{pairs} without shared units: placed by their distances to others.")
     if left_out:
         lines.append(f"Not on the map, without shared units: {counted(left_out, 'rater')}.")
     if len(spots) < n:
@@ -478,5 +479,5 @@ def rater_map(
     heading(ax, "Raters on a map", *lines)
     for k, (shift, side) in spots.items():
         name, (x, y) = short_text(names[k], limit=MAX_NAME), points[k]
-        beside(ax, name, (x, y), shift, of="data", size=8, ha=side, loud=True)
+        write_text(ax, name, (x, y), shift, of="data", size=8, ha=side, loud=True)
     return label_axes(ax, "first axis, in disagreement relative to chance", "second axis")

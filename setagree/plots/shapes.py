@@ -18,7 +18,6 @@ from setagree.plots.base import (
     WRITTEN,
     Floats,
     axes_or_new,
-    beside,
     fitting,
     floats,
     heading,
@@ -27,9 +26,10 @@ from setagree.plots.base import (
     is_broad,
     label_x,
     largest,
-    nothing,
     rows_height,
+    show_message,
     wrapped,
+    write_text,
 )
 from setagree.wording.number_format import interval, number
 from setagree.wording.sentences import LONGEST, cut, short_text
@@ -66,37 +66,43 @@ def draw_rows(
 ) -> tuple[Axes, pd.DataFrame]:
     """Draw a dot with its interval in each row, from the top, and return the rows that fit.
 
-    If not all fit, those are drawn that are largest, up or down, in the column ``by``, or else the
-    first, and a note names the ``selection``; they are in the order of the column ``order``, or of
-    the frame. ``marks`` are the columns of the estimate and of the ends of its interval, ``second``
-    that of another estimate (a hollow diamond). ``columns`` maps the title of a column of text to
-    its column and the words of a value, ``intervals`` is the title of a last one with estimates
-    and intervals. ``first`` is another row at the top, ``room`` the number of rows for which a new
-    figure has room in addition, ``undefined`` the reason for an empty plot.
+    If not all fit, those with the largest absolute value in the column ``by`` are drawn, or else
+    the first, and a note names the ``selection``. They are in the order of the column ``order``, or
+    of the frame. ``marks`` are the columns of the estimate and of the ends of its interval, which
+    is dashed if the row has a ``remark`` (that it is rough); ``second`` is that of another estimate
+    (a hollow diamond). ``columns`` maps the title of a column of text to its column and the format
+    of a value, ``intervals`` is the title of a last one with estimates and intervals. ``first`` is
+    an additional row at the top, ``room`` the number of further rows for which a new figure has
+    space, ``undefined`` the reason for an empty plot.
     """
     ax = axes_or_new(ax, height=rows_height(len(frame) + room, limit=limit))
     n = fitting(ax, limit)
     weight = np.abs(floats(frame, by)) if by else -np.arange(len(frame), dtype=float)
     chosen = largest(weight, n)
-    note = f"The {n:,} {selection}, of {len(frame):,}." if len(frame) > n else ""
-    heading(ax, title, *lines, note)
-    if undefined:
-        return nothing(ax, undefined), frame.iloc[:0]
     if order:
         chosen = chosen[np.argsort(floats(frame, order)[chosen], kind="stable")]
-    shown = frame.iloc[chosen]
+    shown = frame.iloc[:0] if undefined else frame.iloc[chosen]
     written = [names[row] for row in chosen]
     table = shown
     if first is not None:
         written = [first["name"], *written]
         used = [name for name in frame.columns if name in first]
         table = pd.DataFrame({name: [first[name], *shown[name]] for name in used})
+    remarks = [*table["remark"]] if "remark" in table.columns else [None] * len(table)
+    is_rough = ~pd.isna(remarks)
+    note = f"The {n:,} {selection}, of {len(frame):,}." if len(frame) > n else ""
+    heading(ax, title, *lines, "Dashed: rough intervals." if is_rough.any() else "", note)
+    if undefined:
+        return show_message(ax, undefined), shown
     y = np.arange(len(table))
     values, low, high = (floats(table, name) for name in marks)
     cells = _fitting(ax, written, _text_columns(table, columns or {}, intervals, marks))
     left, right = span(np.append(values, floats(table, second)), low, high, origin)
     ax.axvline(origin, color=ink(ax), alpha=0.5, linewidth=0.8, zorder=1)
-    ax.hlines(y, low, high, color=BLUE, linewidth=1.8, zorder=2)
+    styles: tuple[Any, ...] = ("-", (0, (2, 1.2)))
+    for rows, style in zip((~is_rough, is_rough), styles, strict=True):
+        ends = y[rows], low[rows], high[rows]
+        ax.hlines(*ends, color=BLUE, linewidth=1.8, linestyles=style, zorder=2)
     ax.plot(values, y, "o", color=BLUE, markersize=5.5, zorder=3)
     if second:
         (line,) = ax.plot(floats(table, second), y, "D", color=ink(ax), markersize=4.5, zorder=3)
@@ -114,7 +120,7 @@ def draw_rows(
     for row in np.flatnonzero(np.isnan(values)).tolist():
         reason = "" if pd.isna(reasons[row]) else f": {reasons[row]}"
         text = short_text(f"undefined{reason}", limit=44)
-        beside(ax, text, (0.01, row), (0, 0), size=7.5, of="row")
+        write_text(ax, text, (0.01, row), (0, 0), size=7.5, of="row")
     write_columns(ax, cells)
     return ax, shown
 
@@ -190,7 +196,7 @@ def _name_rows(ax: Axes, names: Sequence[str], label: str, *, header: bool) -> N
 def _fitting(
     ax: Axes, names: Sequence[str], columns: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
-    """Return the last columns of text, which matter most, that leave room for the marks."""
+    """Return the last columns of text, the most important ones, that leave room for the marks."""
     room = _FOR_TEXT * (72 * inches(ax) - 5 * max(map(len, names), default=0))
     widths = np.array([_column_width(*column) for column in columns.items()])
     taken = np.cumsum(widths[::-1])[::-1]
@@ -208,9 +214,9 @@ def write_columns(ax: Axes, columns: Mapping[str, list[str]]) -> None:
     end = 6.0
     for name, cells in columns.items():
         end += _column_width(name, cells)
-        beside(ax, name, (1, -1), (end, 0), size=8, ha="right", of="row")
+        write_text(ax, name, (1, -1), (end, 0), size=8, ha="right", of="row")
         for row, text in enumerate(cells):
-            beside(ax, text, (1, row), (end, 0), size=8, ha="right", of="row", loud=True)
+            write_text(ax, text, (1, row), (end, 0), size=8, ha="right", of="row", loud=True)
 
 
 # ---- Matrix --------------------------------------------------------------------------------------
@@ -234,7 +240,7 @@ def draw_matrix(
     """Draw a matrix in one colour that fades into the page, negative cells in the other.
 
     ``strength`` is from -1 to 1, or NaN for a blank cell. If the texts do not fit in the cells,
-    they are omitted, and a scale shows ``key``: what the darkest cell means, and the lightest.
+    they are omitted, and a scale shows ``key``, the meaning of the darkest and the lightest cell.
     """
     ax.imshow(_shades(strength), interpolation="none", aspect="auto", zorder=1)
     across = max(len(columns), _FEW if is_broad(ax) else _FEW_NARROW)
@@ -317,13 +323,13 @@ def mark_half(ax: Axes, at: float, end: float, text: str) -> None:
     ax.axvline(at, ymax=0.9, color=ink(ax), linestyle="--", linewidth=1)
     shift, side = (5, "left") if at < 0.5 * end else (-5, "right")
     text = text if is_broad(ax) else wrapped([text], width=28)
-    beside(ax, text, (at, 0.9), (shift, 0), of="column", ha=side, va="top", loud=True)
+    write_text(ax, text, (at, 0.9), (shift, 0), of="column", ha=side, va="top", loud=True)
 
 
 # ---- Map -----------------------------------------------------------------------------------------
 
 _FORMS = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""Forms of the clusters, which differ whatever their colour."""
+"""Forms of the clusters, which differ in addition to the colours."""
 
 _LETTER, _LINE = 4.6, 10.0
 """Width in points of a letter of a name, and height of a line."""

@@ -32,7 +32,7 @@ class TestQueue:
         assert [bar.get_width() for bar in ax.patches] == [0, 0.75, 0.5, 0.25]
         assert rows_named(ax) == names(4, "unit")
         said = texts(ax)
-        assert "4 ratings of 4 units, the most useful first. Before them comes 1 rating" in said[0]
+        assert "4 ratings of 4 units, the most useful first. Before them is 1 rating" in said[0]
         assert said.count("fewer than two ratings") == 1
         assert {"so far", "more", "raters", "rater 3"} <= set(said)
 
@@ -51,7 +51,7 @@ class TestQueue:
         assert (steps.edges[0], steps.edges[-1]) == (1, 401)
         (line,) = ax.lines
         assert line.get_xdata()[0] == 101
-        assert texts(ax)[-1] == "half of this by rating 101"
+        assert texts(ax)[-1] == "half of the total gain: rating 101"
 
     def test_for_agreement(self):
         study = sa.Annotations.from_triples(
@@ -107,7 +107,7 @@ class TestAcceptance:
         assert 0 <= left <= good < bad <= right <= 1
 
     def test_takes_a_plan(self):
-        with pytest.raises(OptionError, match=r"draws what sa.acceptance_plan returned, not 3"):
+        with pytest.raises(OptionError, match=r"draws the result of sa.acceptance_plan, not 3"):
             plots.acceptance(3)
 
 

@@ -168,7 +168,7 @@ class TestRaterMap:
         found = sa.rater_map(sa.Annotations.from_triples(rows), n_resamples=0)
         assert found.n_bridged == 2
         ax = plots.rater_map(found, ax=fresh())
-        assert "2 pairs without shared units: placed by way of others." in flat(ax)
+        assert "2 pairs without shared units: placed by their distances to others." in flat(ax)
         assert "Not on the map, without shared units: 1 rater." in flat(ax)
         assert "r3" not in texts(ax)
 

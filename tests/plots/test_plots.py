@@ -230,7 +230,7 @@ def test_rows_of_nan(name):
 def test_columns_are_needed(name):
     frame = PICTURES[name](3, False)
     column = frame.columns[0]
-    said = rf"plots.{name} needs .*lacks {column}.*\. Pass what sa\.\w+\(study.*\) returns\."
+    said = rf"plots.{name} needs .*lacks {column}.*\. Pass the result of sa\.\w+\(study.*\)\."
     with pytest.raises(DataError, match=said):
         getattr(plots, name)(frame.drop(columns=column))
     with pytest.raises(DataError, match=f"plots.{name} draws a DataFrame, not 'text'"):
@@ -239,7 +239,7 @@ def test_columns_are_needed(name):
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_results_are_needed(name):
-    with pytest.raises(OptionError, match=f"plots.{name} draws what sa.* returned, not 'text'"):
+    with pytest.raises(OptionError, match=f"plots.{name} draws the result of sa.*, not 'text'"):
         getattr(plots, name)("text")
 
 
@@ -531,7 +531,7 @@ def test_raters_thin():
     ax = plots.raters(frame, limit=10, ax=fresh())
     ranks = frame["difference"].abs().rank(ascending=False)
     assert rows_named(ax) == frame["rater"][ranks <= 10].tolist()
-    assert "The 10 raters that change it most, of 100." in said(ax)
+    assert "The 10 raters with the largest change, of 100." in said(ax)
 
 
 def test_groups():
@@ -540,7 +540,7 @@ def test_groups():
     ax = plots.groups(frame, ax=fresh())
     np.testing.assert_array_equal(dots(ax)[:, 0], frame["estimate"])
     text = said(ax)
-    assert "One test that all groups agree alike: p = 0.012." in text
+    assert "Test that all groups have one common value: p = 0.012." in text
     assert ax.get_xlabel() == "Krippendorff's alpha, the MASI distance"
     untested = frame.assign(homogeneity_p_value=np.nan, no_test="they share clusters")
     text = said(plots.groups(untested, ax=fresh()))
@@ -603,7 +603,7 @@ def test_confusions():
     assert "\nDarkest: 30 left out, and 12 of the other columns.\n" in said(ax)
     frames = sorted((round(p.get_y() + 0.44), round(p.get_x() + 0.44)) for p in ax.patches)
     assert frames == [(0, 0), (0, 2), (1, 1)]
-    assert "Framed: more pairs than expected by chance (p < 0.05)." in said(ax)
+    assert "Framed: more pairs than expected by chance (p at most 0.05)." in said(ax)
 
 
 def test_confusions_without_p():
@@ -742,7 +742,7 @@ def test_units_as_a_curve():
     half = next(k for k in range(101) if sum(range(101 - k, 101)) >= 2525)
     assert upright(ax) == [half]
     assert f"51% of the disagreement lies in the first {half} ({half}%)" in said(ax)
-    assert "They cost most: unit 0, unit 1, unit 2. 0 of 100 agree fully." in said(ax)
+    assert "Largest shares: unit 0, unit 1, unit 2. 0 of 100 agree fully." in said(ax)
     assert "largest share first" in said(ax)
 
 
@@ -751,7 +751,7 @@ def test_units_tie_and_agree():
     frame["disagreement"] = np.repeat([1.0, 0.5, 0.0], [40, 20, 40])
     frame["share_of_disagreement"] = frame["disagreement"] / 50
     ax = plots.units(frame, ax=fresh())
-    assert "40 tie for the largest share. 40 of 100 agree fully." in said(ax)
+    assert "40 have the same largest share. 40 of 100 agree fully." in said(ax)
     assert upright(ax) == [25]
     late = frame.assign(share_of_disagreement=np.repeat([0.0, 1 / 40], [60, 40]))
     ax = plots.units(late, ax=fresh())
@@ -764,7 +764,7 @@ def test_units_that_are_a_part(n):
     frame = unit_frame(n)
     frame["share_of_disagreement"] /= 4
     ax = plots.units(frame, ax=fresh())
-    assert f"These {n} hold 25% of the disagreement." in said(ax)
+    assert f"These {n} have 25% of the disagreement." in said(ax)
     assert upright(ax) == []
 
 
@@ -935,3 +935,16 @@ def test_prevalence_has_people_the_model_and_both():
     assert dots(ax, "D")[:, 0].tolist() == found.frame["model"].tolist()
     assert dots(ax, "|")[:, 0].tolist() == found.frame["humans"].tolist()
     assert "people and m together (30 of 90 units checked)" in said(ax)
+
+
+@pytest.mark.parametrize("name", ["raters", "labels", "groups", "forest"])
+def test_rough_intervals_are_dashed(name):
+    """Only the rows with a remark have a dashed interval, and a line below the title says so."""
+    frame = PICTURES[name](3, False).assign(remark=[None, "The interval is rough: ...", None])
+    ax = getattr(plots, name)(frame, ax=fresh())
+    whole, dashed = ax.collections[:2]
+    assert [line[0, 1] for line in dashed.get_segments()] == [1]
+    assert [line[0, 1] for line in whole.get_segments()] == [0, 2]
+    assert dashed.get_linestyle()[0][1] is not None
+    assert "Dashed: rough intervals." in said(ax)
+    assert "Dashed" not in said(getattr(plots, name)(frame.assign(remark=None), ax=fresh()))

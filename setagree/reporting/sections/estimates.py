@@ -97,7 +97,8 @@ def choices_sections(f: Findings, table: AgreementTable) -> list[Section]:
         f"for comparison.{over}"
     )
     # The picture has the rows that differ from the headline only in distance or coefficient.
-    frame: pd.DataFrame = table.to_frame()
+    remarks = pd.Series([row.remark for row in table], dtype=object)
+    frame: pd.DataFrame = table.to_frame().assign(remark=remarks)
     is_same = frame["coefficient"] == f.main.coefficient
     others = (frame["distance"] == f.main.distance) & (frame["coefficient"] != "percent_agreement")
     nearest = frame[is_same | others]
