@@ -35,7 +35,7 @@ from setagree.cli.show import print_list, say
 from setagree.diagnosis.by_question import QuestionTable, by_question
 from setagree.distances.registry import all_distance_names, available_distances, get_distance
 from setagree.errors import OptionError
-from setagree.scoring.coefficients import coefficient_names, get_coefficient, known_coefficients
+from setagree.scoring.coefficients import available_coefficients, coefficient_names, get_coefficient
 from setagree.scoring.references import cited
 from setagree.scoring.results import ABOUT
 from setagree.wording.references import bibliography
@@ -170,7 +170,7 @@ def list_distances() -> None:
 
 def list_coefficients() -> None:
     """List the coefficients by name."""
-    _print_list({name: inspect.getdoc(one) for name, one in known_coefficients().items()})
+    _print_list({name: inspect.getdoc(one) for name, one in available_coefficients().items()})
 
 
 def _print_list(docs: Mapping[str, str | None]) -> None:

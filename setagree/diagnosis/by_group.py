@@ -548,7 +548,7 @@ def group_tests(
             f"{option('strata')}."
         )
     if sample is None and whole.inference.no_score_reason is not None:
-        return out | {"no_test": f"the score test is not known to hold for {whole.coefficient}"}
+        return out | {"no_test": f"the score test was not simulated for {whole.coefficient}"}
     tested = [g for g, group in enumerate(groups) if _is_testable(group)]
     if absent := [name for g, name in enumerate(names) if g not in tested]:
         few = "rarer answers" if sample is None else "degrees of freedom"

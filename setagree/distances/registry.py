@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
@@ -18,6 +18,8 @@ from setagree.errors import DistanceError, OptionError, did_you_mean
 DistanceLike: TypeAlias = (
     str | Distance | Callable[[Any, Any], float] | pd.DataFrame | Mapping[Any, Any]
 )
+
+T = TypeVar("T")
 
 _BY_NAME: dict[str, Distance] = {
     distance.name: distance
@@ -41,13 +43,12 @@ def distance_names() -> tuple[str, ...]:
 
 def all_distance_names() -> list[str]:
     """Return the names of the distances; those of other packages are not loaded."""
-    return [*_BY_NAME, *sorted(entry.name for entry in entry_points(group=_GROUP))]
+    return [*_BY_NAME, *offered_names(_GROUP)]
 
 
 def available_distances() -> dict[str, Distance]:
     """Return the distances by name: those of this package, then those of installed ones."""
-    theirs = sorted({entry.name for entry in entry_points(group=_GROUP)} - _BY_NAME.keys())
-    return _BY_NAME | {name: _from_entry_points(name) for name in theirs}
+    return {name: get_distance(name) for name in all_distance_names()}
 
 
 def get_distance(distance: DistanceLike) -> Distance:
@@ -69,7 +70,11 @@ def get_distance(distance: DistanceLike) -> Distance:
     <OverlapDistance 'masi'>
     """
     if isinstance(distance, str):
-        return _BY_NAME.get(distance.lower()) or _from_entry_points(distance)
+        found = _BY_NAME.get(distance.lower()) or offered(_GROUP, distance, Distance, "distance")
+        if found is not None:
+            return found
+        hint = did_you_mean(distance, _BY_NAME) or f" Known: {', '.join(_BY_NAME)}."
+        raise OptionError(f"distance {distance!r} is unknown.{hint}")
     if isinstance(distance, Distance):
         return distance
     if isinstance(distance, pd.DataFrame) or (
@@ -87,12 +92,16 @@ def get_distance(distance: DistanceLike) -> Distance:
     )
 
 
-def _from_entry_points(name: str) -> Distance:
-    """Return the distance that another package offers under a name."""
-    for entry in entry_points(group=_GROUP, name=name):
+def offered_names(group: str) -> list[str]:
+    """Return the names in a group of entry points of installed packages, sorted."""
+    return sorted(entry.name for entry in entry_points(group=group))
+
+
+def offered(group: str, name: str, kind: type[T], noun: str) -> T | None:
+    """Return the object of an entry point, or None without one; raise if it is of another kind."""
+    for entry in entry_points(group=group, name=name):
         found = entry.load()
-        if isinstance(found, Distance):
+        if isinstance(found, kind):
             return found
-        raise OptionError(f"the entry point {entry.value!r} of {name!r} is not a distance.")
-    hint = did_you_mean(name, _BY_NAME) or f" Known: {', '.join(_BY_NAME)}."
-    raise OptionError(f"distance {name!r} is unknown.{hint}")
+        raise OptionError(f"the entry point {entry.value!r} of {name!r} is not a {noun}.")
+    return None

@@ -159,7 +159,7 @@ def benchmark(
     [lo, hi) is [Phi((k - lo) / se) - Phi((k - hi) / se)] / [Phi((k + 1) / se) - Phi((k - 1) / se)].
     Memberships are summed from the best level down; the verdict is the first level whose sum is at
     least 0.95. It uses the standard error, which is too small in small studies with high agreement.
-    A published coefficient gets this verdict, too, because its data are not known.
+    A published coefficient gets this verdict, too, because its data are not available.
     `levels` has the memberships of every coefficient.
 
     Parameters

@@ -269,7 +269,9 @@ class BootstrapTable(ResultTable[Bootstrap]):
         )
         R = table[0].n_raters
         if one.over == "both" and R is not None and R <= 5:  # as few as were simulated
-            about += f", of whom {R} are few: such intervals held the truth in 80-88% of studies"
+            about += (
+                f", of whom {R} are few: such intervals covered the true value in 80-88% of studies"
+            )
         drawn = {"both": "units and raters"}.get(one.drawn, one.drawn)
         n = counted(len(one.distribution), "resample")
         basis = f"bootstrap ({named}), {n} of the {drawn}, seed {seed}. About {about}."
@@ -423,8 +425,19 @@ def two_way_replicates(
 ) -> Floats:
     """Return the estimates of resamples of the raters, or of raters and units."""
     study = require_study(agreement, "drawing raters")
+    if study.n_raters < 3 and agreement.reason is None and not units:
+        raise DataError(
+            "to draw raters there must be three or more of them, and there are 2: a resample of "
+            "both is the study itself, one of the same rater twice has no pair to compare, and so "
+            f"nothing would ever vary. Draw units: {option('over', 'units')}."
+        )
     if study.n_raters < 3 and agreement.reason is None:
-        _check_two_raters(units=units)
+        warn(
+            f"{option('over', 'both')} of 2 raters: wherever the coefficient is defined, both "
+            "raters were drawn, and so the spread is that of the units alone; two raters cannot "
+            "show whether others would agree.",
+            ResamplingWarning,
+        )
     check_drawing(n_resamples, study.n_ratings + LOOPED)
     two_way = TwoWay(agreement, study)
     sample = agreement.case.sample
@@ -439,22 +452,6 @@ def two_way_replicates(
                 m[:, k] = _counts(int(groups.max()) + 1, generator)[groups]
         parts.append(two_way.estimates(m, w))
     return np.concatenate(parts)
-
-
-def _check_two_raters(*, units: bool) -> None:
-    """Raise DataError for resamples of two raters alone; warn if units are resampled, too."""
-    if not units:
-        raise DataError(
-            "to draw raters there must be three or more of them, and there are 2: a resample of "
-            "both is the study itself, one of the same rater twice has no pair to compare, and so "
-            f"nothing would ever vary. Draw units: {option('over', 'units')}."
-        )
-    warn(
-        f"{option('over', 'both')} of 2 raters: wherever the coefficient is defined, both raters "
-        "were drawn, and so the spread is that of the units alone; two raters cannot show whether "
-        "others would agree.",
-        ResamplingWarning,
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -214,13 +214,13 @@ def design_of(agreements: Sequence[Agreement]) -> Design:
     """
     if on_one_tally(agreements):
         return "same_units"
-    known = _known_units(agreements)
-    if all(one == known[0] for one in known):
+    unit_sets = _unit_sets(agreements)
+    if all(one == unit_sets[0] for one in unit_sets):
         return "same_units"
     if all(one.case.is_sized for one in agreements) and _shared_clusters(agreements):
         return "same_units"  # pieces of the same documents, cut at other places
-    alike = _alike(known)
-    if all(one.isdisjoint(two) for one, two in itertools.combinations(known, 2)):
+    alike = _alike(unit_sets)
+    if all(one.isdisjoint(two) for one, two in itertools.combinations(unit_sets, 2)):
         if alike:
             warn(
                 f"no unit is shared, so that the studies are taken as independent, but {alike}; "
@@ -229,11 +229,11 @@ def design_of(agreements: Sequence[Agreement]) -> Design:
             )
         _warn_shared_clusters(agreements)
         return "independent"
-    counts = [len(one) for one in known]
+    counts = [len(one) for one in unit_sets]
     sizes = " and ".join(f"{n:,}" for n in counts) + " units"
     if len(counts) > _LISTED_STUDIES:
         sizes = f"the {min(counts):,} to {max(counts):,} units in each of {len(counts):,} studies"
-    n_in_all = len(frozenset.intersection(*known))
+    n_in_all = len(frozenset.intersection(*unit_sets))
     shared = f"{option('design', 'shared_units')} (only those, recomputed), 'same_units'"
     first = shared if n_in_all else option("design", "same_units")
     apart = (
@@ -286,13 +286,13 @@ def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:
             "few studies cut a document at the same places; use 'same_units', which matches "
             "documents."
         )
-    known = _known_units(agreements)
-    shared = frozenset.intersection(*known)
+    unit_sets = _unit_sets(agreements)
+    shared = frozenset.intersection(*unit_sets)
     if not shared:
-        alike = _alike(known)
+        alike = _alike(unit_sets)
         raise DataError(f"no unit is in all of the studies.{f' But {alike}.' if alike else ''}")
     parts, recomputed = list(agreements), []
-    for k, (one, units) in enumerate(zip(agreements, known, strict=True)):
+    for k, (one, units) in enumerate(zip(agreements, unit_sets, strict=True)):
         if len(units) == len(shared):
             continue
         study, distance = require_study(one, option("design", "shared_units")), distance_of(one)
@@ -310,18 +310,18 @@ def _n_shared(one: Agreement, two: Agreement) -> int:
         return len(_shared_clusters([one, two]))
     if on_one_tally([one, two]):
         return one.n_units
-    return len(frozenset.intersection(*_known_units([one, two])))
+    return len(frozenset.intersection(*_unit_sets([one, two])))
 
 
-def _known_units(agreements: Sequence[Agreement]) -> list[frozenset[Any]]:
+def _unit_sets(agreements: Sequence[Agreement]) -> list[frozenset[Any]]:
     units = [agreement.tally.units for agreement in agreements]
-    known = [frozenset(one.tolist()) for one in units if one is not None]
-    if len(known) < len(units):
+    unit_sets = [frozenset(one.tolist()) for one in units if one is not None]
+    if len(unit_sets) < len(units):
         raise DataError(
             "some units have no identifiers and cannot be matched; use "
             f"{option('design', 'independent')} if the studies share no unit."
         )
-    return known
+    return unit_sets
 
 
 def distance_of(agreement: Agreement) -> Distance:
@@ -331,13 +331,13 @@ def distance_of(agreement: Agreement) -> Distance:
     return agreement.case.distance
 
 
-def _alike(known: Sequence[frozenset[Any]]) -> str:
+def _alike(unit_sets: Sequence[frozenset[Any]]) -> str:
     """Return a sentence on identifiers that differ only in spelling, empty if there are none."""
-    spelled: dict[str, Any] = {_plain(unit): unit for unit in known[0]}
+    spelled: dict[str, Any] = {_plain(unit): unit for unit in unit_sets[0]}
     pairs = [
         (spelled[_plain(unit)], unit)
-        for units in known[1:]
-        for unit in sorted(units - known[0], key=str)
+        for units in unit_sets[1:]
+        for unit in sorted(units - unit_sets[0], key=str)
         if _plain(unit) in spelled and spelled[_plain(unit)] not in units
     ]
     if not pairs:

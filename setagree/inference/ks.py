@@ -55,7 +55,7 @@ class PairShuffler(Cells):
 
     @property
     def width(self) -> int:
-        """Number of entries that the evaluation of one reshuffle visits, and holds in memory."""
+        """Number of entries that the evaluation of one reshuffle visits and keeps in memory."""
         return max(len(self.value), self.n_pairs, len(self.up_to))
 
     n_held = width

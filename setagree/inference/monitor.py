@@ -177,7 +177,7 @@ class Monitor(Result):
 
     @property
     def verdict(self) -> str:
-        """Sentences with the decision and its basis, and on what later batches say against it."""
+        """Sentences with the decision and its basis, and on later batches against it."""
         sentences = [self._decision_sentence, self._later_sentence, self._last_sentence]
         return " ".join(filter(None, sentences))
 
@@ -204,7 +204,7 @@ class Monitor(Result):
             return f"Stop and retrain: {seen}, below {goal}."
         if self.planned and not to_come:
             next_ = " It was the last look that was planned, so that the question stays open."
-        return f"Go on: {seen}, which holds {goal}.{next_}"
+        return f"Go on: {seen}, which contains {goal}.{next_}"
 
     @property
     def _later_sentence(self) -> str:
@@ -239,7 +239,7 @@ class Monitor(Result):
         about = f"The intervals are about {raters_in_words([self.agreement])} and"
         if self.planned:
             looks = counted(len(self.planned), "planned look")
-            return f"{about} hold together at {looks} (Pocock's bound)."
+            return f"{about} are valid jointly at {looks} (Pocock's bound)."
         return (
             f"{about} asymptotically anytime-valid (Robbins' mixture): one may look after every "
             "batch and stop at any."
@@ -358,10 +358,10 @@ def monitor(
     how = None
     if isinstance(batch, str) and not isinstance(study, Annotations):
         how = Reading(unit_columns=[batch])
-    known = require_raters(study, "monitor", how)
-    cells = read_column(known, batch, "batch")
-    known = plain_units(known, "monitor")
-    whole = krippendorff_alpha(known, distance=main_distance(known, distance))
+    opened = require_raters(study, "monitor", how)
+    cells = read_column(opened, batch, "batch")
+    opened = plain_units(opened, "monitor")
+    whole = krippendorff_alpha(opened, distance=main_distance(opened, distance))
     if planned and planned[-1] < (n := whole.n_pairable_units):
         warn(
             f"{option('looks')} ends at {counted(planned[-1], 'unit')}, and there are {n:,} with "
@@ -372,12 +372,14 @@ def monitor(
         cells, option("batch", batch) if isinstance(batch, str) else option("batch")
     ).ranks
     bound = pocock_bound(planned, level) if planned else 0.0
-    rows, before = [], np.zeros(known.n_units, dtype=bool)
+    rows, before = [], np.zeros(opened.n_units, dtype=bool)
     last = earlier = None
-    for last_batch, units in _looks(known, as_objects(cells), order, planned):
-        part = score_part(whole, known.take(units[known.unit_codes]))
-        last = score_part(whole, known.take((units & ~before)[known.unit_codes]))
-        earlier = score_part(whole, known.take(before[known.unit_codes])) if before.any() else None
+    for last_batch, units in _looks(opened, as_objects(cells), order, planned):
+        part = score_part(whole, opened.take(units[opened.unit_codes]))
+        last = score_part(whole, opened.take((units & ~before)[opened.unit_codes]))
+        earlier = (
+            score_part(whole, opened.take(before[opened.unit_codes])) if before.any() else None
+        )
         n, n_rarer = part.n_pairable_units, part.inference.n_rarer
         width = bound / sqrt(n) if planned else robbins_factor(n, level)
         low, high = _ends(part, width, level)
@@ -402,7 +404,7 @@ def _planned(looks: Sequence[int] | int | None, max_units: int | None) -> tuple[
     if looks is None:
         if max_units is not None:
             raise OptionError(
-                f"{option('max_units')} goes with {option('looks')}, the number of looks."
+                f"{option('max_units')} requires {option('looks')}, the number of looks."
             )
         return ()
     if isinstance(looks, int | np.integer):

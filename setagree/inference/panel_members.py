@@ -58,13 +58,13 @@ def case_of(study: Annotations, distance: DistanceLike | None) -> Compared:
 
 def rater_code(study: Annotations, name: object, role: str = "rater") -> int:
     """Return the position of a rater, or raise DataError if the study has none of that name."""
-    wanted = tidied(_plain(name))
+    searched = tidied(_plain(name))
     for code, rater in enumerate(map(_plain, study.raters.tolist())):
-        if type(rater) is type(wanted) and rater == wanted:
+        if type(rater) is type(searched) and rater == searched:
             return code
-    alike = [rater for rater in study.raters.tolist() if str(rater) == str(name)]
-    known = alike or study.raters.tolist()
-    hint = did_you_mean(name, known) or f" The raters are {listing(known)}."
+    similar = [rater for rater in study.raters.tolist() if str(rater) == str(name)]
+    candidates = similar or study.raters.tolist()
+    hint = did_you_mean(name, candidates) or f" The raters are {listing(candidates)}."
     raise DataError(f"{role} {shorten(name)} gave no answer in this study.{hint}")
 
 

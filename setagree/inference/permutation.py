@@ -155,11 +155,11 @@ class PermutationTest(Resampled):
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row with the estimate, a summary of the null distribution, and p."""
-        known = bool(len(self.defined))
+        has_null = bool(len(self.defined))
         return self._one_row(
             "coefficient distance estimate p_value alternative scheme null_mean exact_mean null_95 "
             "n_resamples n_undefined exact",
-            null_mean=float(self.defined.mean()) if known else float("nan"),
+            null_mean=float(self.defined.mean()) if has_null else float("nan"),
             null_95=self.quantile(0.95),
             n_resamples=len(self.distribution),
         )
@@ -293,7 +293,7 @@ def _default_test(
         return _tested(agreement, n_resamples, "rotation", alternative, generator)
     schemes, reason = _default_schemes(agreement)
     tests = [_tested(agreement, n_resamples, each, alternative, generator) for each in schemes]
-    # The pooled test comes first, also if the other p is equal or undefined.
+    # The pooled test is first, also if the other p is equal or undefined.
     first, *others = sorted(tests, key=lambda test: -np.nan_to_num(test.p_value, nan=-1.0))
     return replace(first, other=next(iter(others), None), scheme_reason=reason)
 

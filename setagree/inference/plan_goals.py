@@ -44,12 +44,12 @@ _QUESTIONS = {
     "power": "how many units for a test?",
     "budget": "which units and raters?",
 }
-"""Options of which a plan takes one, with the question that each asks."""
+"""Options of which a plan takes one, with the question that each answers."""
 
 _DEFAULT_HALF_WIDTH, _DEFAULT_POWER = 0.05, 0.8
 
 _MAX_DF = 1e9
-"""Degrees of freedom at which a variance is treated as known."""
+"""Degrees of freedom at which a variance is treated as exact."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -368,7 +368,7 @@ class Precision:
 def smallest_n_units(enough: Callable[[float], bool], drawing: Drawing, goal: str) -> int:
     """Return the smallest number of units that is enough, in whole clusters if there are any."""
     if not enough(MAX_PLANNED_UNITS * drawing.size):
-        raise OptionError(f"{goal} takes more than {MAX_PLANNED_UNITS:,} units.")
+        raise OptionError(f"{goal} requires more than {MAX_PLANNED_UNITS:,} units.")
     n = first_number(range(2, MAX_PLANNED_UNITS), lambda n: enough(n * drawing.size))
     return ceil(n * drawing.size)
 
@@ -559,7 +559,7 @@ def raters_alternate(agreement: Agreement) -> bool:
 def _regular_raters(agreement: Agreement) -> tuple[npt.NDArray[np.bool_], bool]:
     """Return flags of the raters who are not sparse, and whether these rated all units together.
 
-    If raters alternate, as in a crowd, nobody is left out. Without rater identities, all raters are
+    If raters alternate, as in a crowd, none is left out. Without rater identities, all raters are
     assumed to have the same number of ratings.
     """
     tally, n_raters = agreement.tally, agreement.n_raters or 0

@@ -102,7 +102,7 @@ class Plan(_OfGoals):
     costs : PlanCosts or None
         The costs.
     n_raters : sequence of int or None
-        The numbers of raters that were asked for.
+        The requested numbers of raters.
     pilot_half_width : float
         Half width of the pilot's interval, without truncation at 1.
     pilot_units : int
@@ -152,12 +152,12 @@ class Plan(_OfGoals):
     @property
     def reached(self) -> str:
         """Sentence if the pilot already reaches the goal, else empty."""
-        wanted = self.goals.half_width
-        if wanted is None or self.pilot_half_width > wanted:
+        goal = self.goals.half_width
+        if goal is None or self.pilot_half_width > goal:
             return ""
         return (
             f"The pilot itself already gives ± {self.pilot_half_width:.4f}, within the "
-            f"± {wanted:g} wanted: no more units are needed."
+            f"± {goal:g} of the goal: no more units are needed."
         )
 
     @property
@@ -207,7 +207,7 @@ class Plan(_OfGoals):
             either = " or ".join(filter(None, [", ".join(raters[:-1]), raters[-1]]))
             parts.append(f"{what} with {either} ratings each")
         return (
-            f"Left out, as {self.costs.budget:.10g} buys too few units for an interval: "
+            f"Left out, because {self.costs.budget:.10g} covers too few units for an interval: "
             f"{'; '.join(parts)}."
         )
 
@@ -550,7 +550,7 @@ def plan(
 
 def _planned_prevalences(pilot: PrevalenceTable, goals: PlanGoals) -> PrevalencePlan:
     """Return the smallest numbers of units for a half width, or the half widths for units."""
-    checked, L, wanted = pilot.checked, len(pilot.frame), goals.half_width
+    checked, L, half_width = pilot.checked, len(pilot.frame), goals.half_width
     if max(goals.n_units or [0]) > checked.n_units:
         corpus = counted(checked.n_units, "unit")
         raise OptionError(f"n_units={goals.n_units}: the corpus has {corpus}.")
@@ -562,15 +562,17 @@ def _planned_prevalences(pilot: PrevalenceTable, goals: PlanGoals) -> Prevalence
         return rows.assign(n_additional_units=np.maximum(n - checked.n, 0))
 
     low, n = np.full(L, 3), np.full(L, checked.n_units)
-    while wanted is not None and (low < n).any():
+    while half_width is not None and (low < n).any():
         middle = (low + n) // 2
-        is_enough = planned(middle)["half_width"] <= wanted
+        is_enough = planned(middle)["half_width"] <= half_width
         low, n = np.where(is_enough, low, middle + 1), np.where(is_enough, middle, n)
     tried = [n] if goals.n_units is None else goals.n_units
     frame = pd.concat([planned(each) for each in tried], ignore_index=True)
-    missed = [] if wanted is None else frame["label"][~(frame["half_width"] <= wanted)].tolist()
+    missed = (
+        [] if half_width is None else frame["label"][~(frame["half_width"] <= half_width)].tolist()
+    )
     if missed:
-        goal = option("half_width", wanted)
+        goal = option("half_width", half_width)
         warn(f"No sample of the corpus reaches {goal} for {listing(missed)}.", SetagreeWarning)
     return PrevalencePlan(pilot, frame, goals.level)
 
@@ -692,5 +694,5 @@ def _rows(
             rows.append(row if clusters is None else row | {"reason": drawing.too_few(n)})
     if not rows:
         few = "fewer than two units" if clusters is None else "too few clusters"
-        raise OptionError(f"{option('budget', budget)} buys {few}, too few for an interval.")
+        raise OptionError(f"{option('budget', budget)} covers {few}, too few for an interval.")
     return rows, tuple(left)

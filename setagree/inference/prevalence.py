@@ -246,10 +246,10 @@ class PrevalenceTable(Result):
             f"The model marks fewer than {counted(_FEW_MARKED, 'checked unit')} with {rare}.": rare,
             f"The model marks {odd} in a share of the checked units that a random sample of the "
             "corpus hardly has; the intervals require a random sample.": odd,
-            f"Each of the {len(frame):,} intervals holds by itself; no correction is made for the "
-            "choice of a label.": len(frame) > _MANY_LABELS,
+            f"Each of the {len(frame):,} intervals is valid by itself; no correction is made for "
+            "the choice of a label.": len(frame) > _MANY_LABELS,
         }
-        return "" if self.is_count else " ".join(text for text, holds in parts.items() if holds)
+        return "" if self.is_count else " ".join(text for text, applies in parts.items() if applies)
 
     def _to_print(self) -> pd.DataFrame:
         return self.frame.round({"count": 0, "worth": 0})
@@ -332,7 +332,7 @@ def prevalence(
     Warns
     -----
     SetagreeWarning
-        What `PrevalenceTable.caution` says; nobody gave one of the labels; degrees do not count.
+        The sentences of `PrevalenceTable.caution`; a label is unused; degrees are ignored.
 
     References
     ----------

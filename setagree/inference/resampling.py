@@ -46,7 +46,7 @@ def block_sizes(
 ) -> Iterator[int]:
     """Yield the numbers of resamples in blocks of bounded memory, and show the progress.
 
-    `width` is the number of entries of a resample, and `long` whether the work is known to be long.
+    `width` is the number of entries of a resample, and `long` whether the work is long.
     """
     at_once = max(1, BLOCK_ENTRIES // width)
     starts = range(0, n_resamples, at_once)

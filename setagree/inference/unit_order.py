@@ -207,8 +207,8 @@ def common_sample(agreements: Sequence[Agreement], places: Sequence[Places]) -> 
             names = sample.names[groups]
             sizes = sizes if sample.is_clustered else sample.sizes[groups]
         before = named[place]
-        known = np.array([name is not None for name in before], dtype=bool)
-        moved = known & (np.not_equal(before, names).astype(bool) | (size[place] != sizes))
+        is_named = np.array([name is not None for name in before], dtype=bool)
+        moved = is_named & (np.not_equal(before, names).astype(bool) | (size[place] != sizes))
         if moved.any():
             if True not in kinds:
                 raise DataError(

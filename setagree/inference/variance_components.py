@@ -26,7 +26,8 @@ from setagree.wording.result_base import Result
 from setagree.wording.tables import Column, TextTable
 
 _FEWEST, _FEWEST_FOR_RATERS = 3, 5
-_LOOKED_THROUGH = 500
+"""Least number of raters for an interval, and for that of the rater component."""
+_MAX_CHECKED = 500
 """Number of values up to which the check for squared distances of points is run."""
 
 
@@ -64,6 +65,13 @@ class Components:
         return dict(
             zip(_NAMES, (self.T - self.A, self.T - self.B, self.A + self.B - self.T), strict=True)
         )
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Shares of the components, of which those below 0 count as 0; NaN if all do."""
+        parts = {name: max(float(x), 0.0) for name, x in self.by_name.items()}
+        total = sum(parts.values()) or np.nan
+        return {name: x / total for name, x in parts.items()}
 
     def dependability(self, m: int) -> Floats:
         """Return Phi_m = u / (u + (r + e) / m); components below 0 count as 0."""
@@ -192,10 +200,7 @@ class VarianceComponents(Result):
             check_least("m", each, 1)
             row: dict[str, float] = {"raters": each}
             for name in ("dependability", "generalizability"):
-                values = [
-                    getattr(one, name)(each)
-                    for one in (self.components, self.without_unit, self.without_rater)
-                ]
+                values = [getattr(one, name)(each) for one in self._estimates]
                 low, high = self._interval(*values)
                 row |= {name: float(values[0]), f"{name}_low": low, f"{name}_high": min(1.0, high)}
             rows.append(row)
@@ -204,17 +209,14 @@ class VarianceComponents(Result):
     @cached_property
     def frame(self) -> pd.DataFrame:
         """One row per component: estimate, share (below 0 counts as 0), low, high, reason."""
-        estimates = {name: float(x) for name, x in self.components.by_name.items()}
-        total = sum(max(x, 0.0) for x in estimates.values())
         rows = []
-        for name, x in estimates.items():
-            why = self._why_no_interval(name)
-            parts = (one.by_name[name] for one in (self.without_unit, self.without_rater))
-            low, high = self._interval(x, *parts) if why is None else (np.nan, np.nan)
+        for name, part in self.components.shares.items():
+            reason = self._no_interval_reason(name)
+            x, *without = (one.by_name[name] for one in self._estimates)
+            low, high = self._interval(x, *without) if reason is None else (np.nan, np.nan)
             if name == "rater" and high < self._most_of_raters:
                 high = self._most_of_raters
-            part = max(x, 0.0) / total if total > 0 else np.nan
-            rows.append((name, x, part, low, high, why))
+            rows.append((name, float(x), part, low, high, reason))
         columns = ["component", "estimate", "share", "low", "high", "reason"]
         return pd.DataFrame(rows, columns=columns)
 
@@ -233,7 +235,11 @@ class VarianceComponents(Result):
         means = self.rater + max(self.residual, 0.0) * float(np.mean(1 / answers))
         return self.rater + (df / least - 1) * max(means, 0.0)
 
-    def _why_no_interval(self, name: str) -> str | None:
+    @property
+    def _estimates(self) -> tuple[Components, Components, Components]:
+        return self.components, self.without_unit, self.without_rater
+
+    def _no_interval_reason(self, name: str) -> str | None:
         R = self.study.n_raters
         least = _FEWEST_FOR_RATERS if name == "rater" else _FEWEST
         if least <= R:
@@ -269,11 +275,11 @@ class VarianceComponents(Result):
             binary = self.study.with_answers(frozenset({label}).intersection)
             one = next(pair_components(binary, case_of(binary, "nominal").weights))
             parts = {name: float(x) for name, x in one.by_name.items()}
-            total = sum(max(x, 0.0) for x in parts.values())
-            shares = {f"{name}_share": max(x, 0.0) / total for name, x in parts.items()}
-            rows.append({"label": label, **parts, **shares, "phi": float(one.dependability(1))})
+            shares = {f"{name}_share": x for name, x in one.shares.items()}
+            dependability = float(one.dependability(1))
+            rows.append({"label": label, **parts, **shares, "dependability": dependability})
         frame = pd.DataFrame(rows).sort_values("residual", ascending=False, kind="stable")
-        return frame.rename(columns={"phi": "dependability"}).reset_index(drop=True)
+        return frame.reset_index(drop=True)
 
     @property
     def verdict(self) -> str:
@@ -290,19 +296,19 @@ class VarianceComponents(Result):
         places = {"between units": self.unit, "between raters": self.rater}
         if below := " and ".join(place for place, x in places.items() if x < -ROUNDING):
             where += f" (that {below} was estimated below 0 and counts as 0)"
-        said = (
+        source = (
             "raters differ by habits of their own more than from unit to unit"
             if r > e
             else "raters differ from unit to unit more than by habits of their own"
         )
-        if self._why_no_interval("rater") is not None:
+        if self._no_interval_reason("rater") is not None:
             few = counted(self.study.n_raters, "rater")
-            return f"{where}. By these estimates, {said}; {few} are too few to be sure of that."
-        parts = [one.by_name for one in (self.components, self.without_unit, self.without_rater)]
+            return f"{where}. By these estimates, {source}; {few} are too few to be sure of that."
+        parts = [one.by_name for one in self._estimates]
         low, high = self._interval(*(one["residual"] - one["rater"] for one in parts))
         if low > 0 or high < 0:
-            return f"{where}: {said}."
-        ends = "is not known" if np.isnan(low) else f"is {interval(low, high)}"
+            return f"{where}: {source}."
+        ends = "is undefined" if np.isnan(low) else f"is {interval(low, high)}"
         return (
             f"{where}. Whether raters differ more from unit to unit or by habits of their own "
             f"is not decided: the {level_text(self.level)} interval of the difference {ends}."
@@ -387,16 +393,12 @@ def variance_components(
     study = unweighted_units(study, "variance_components")
     compared = case_of(study, distance)
     whole, without_unit, without_rater = pair_components(study, compared.weights)
-    absent = [
-        what
-        for what, x in zip(
-            ("of one unit", "by one rater", "of different units by different raters"),
-            (whole.A, whole.B, whole.T),
-            strict=True,
-        )
-        if np.isnan(x)
-    ]
-    if absent:
+    means = {
+        "of one unit": whole.A,
+        "by one rater": whole.B,
+        "of different units by different raters": whole.T,
+    }
+    if absent := [pairs for pairs, x in means.items() if np.isnan(x)]:
         raise DataError(
             f"no two ratings are {absent[0]}, so that the variances cannot be separated."
         )
@@ -408,7 +410,7 @@ def _remark(compared: Compared) -> str | None:
     """Return a caveat if the distance is not a squared distance of points, else None."""
     weights = compared.weights
     off = f"{compared.name} distances are not squared distances of points"
-    if weights.n_values <= _LOOKED_THROUGH:
+    if weights.n_values <= _MAX_CHECKED:
         every = np.arange(weights.n_values)
         D = weights.block(every, every)
         centred = D - D.mean(axis=0) - D.mean(axis=1)[:, None] + D.mean()

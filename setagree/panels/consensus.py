@@ -699,8 +699,8 @@ def consensus(
         )
     ratings = np.bincount(study.unit_codes, minlength=study.n_units)
     # The share of the raters of each unit who gave exactly its answer.
-    known = {value: code for code, value in enumerate(study.values)}
-    as_given = np.array([known.get(value, -2) for value in decision.values] + [-1])
+    codes_of = {value: code for code, value in enumerate(study.values)}
+    as_given = np.array([codes_of.get(value, -2) for value in decision.values] + [-1])
     same = study.value_codes == as_given[decision.codes][study.unit_codes]
     share = np.bincount(study.unit_codes, same, study.n_units) / ratings
     support = np.where(decision.codes < 0, np.nan, share)

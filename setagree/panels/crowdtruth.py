@@ -205,14 +205,16 @@ class CrowdTruth(Result):
     def reasons(self) -> list[str | None]:
         """The reason for a quality of NaN per row of `to_frame`, or None if it is a number."""
         frame = self.to_frame()
-        known = zip(frame["kind"], frame["quality"], strict=True)
-        return [_WHY_NAN[kind] if np.isnan(quality) else None for kind, quality in known]
+        cells = zip(frame["kind"], frame["quality"], strict=True)
+        return [_WHY_NAN[kind] if np.isnan(quality) else None for kind, quality in cells]
 
     def __repr__(self) -> str:
         parts = []
         for frame in (self.units, self.raters, self.labels):
-            known = frame["quality"].dropna()
-            ends = f" {number(known.min())} to {number(known.max())}" if len(known) else " nan"
+            defined = frame["quality"].dropna()
+            ends = (
+                f" {number(defined.min())} to {number(defined.max())}" if len(defined) else " nan"
+            )
             parts.append(f"{counted(len(frame), str(frame.index.name))}{ends}")
         stopped = "" if self.converged else ", not converged"
         return f"<CrowdTruth: {', '.join(parts)}, {counted(self.n_sweeps, 'sweep')}{stopped}>"

@@ -176,7 +176,7 @@ class FacetAgreement(Result):
         if not kinds or names[kinds[0]] != self.own:
             why = f"no two raters have {_with(self.own)}"
             remedy = "Let each model answer the same units again."
-            sentences.append((f"How stable models are is not known: {why}. {remedy}",))
+            sentences.append((f"The stability of models cannot be estimated: {why}. {remedy}",))
         for row in kinds:
             what = f"With {_with(names[row])}, {'agreement' if row == kinds[0] else 'it'} is "
             room = "" if row == kinds[0] else self._room(row)
@@ -234,7 +234,7 @@ class FacetAgreement(Result):
         gap, who, most = min(limited)
         own, people = (four(frame["estimate"][self._row(*x)]) for x in ((self.own, who), (PEOPLE,)))
         name = "The model" if who == ALL else Name.of(who)
-        rest = f" The same holds for {len(limited) - 1} more." if len(limited) > 1 else ""
+        rest = f" The same is true of {len(limited) - 1} more." if len(limited) > 1 else ""
         comparison = (
             f" agrees with itself by {own}, less than people do with one another ({people})"
         )
@@ -521,15 +521,15 @@ def _sides(
     study: Annotations, names: list[str], model: object, humans: Sequence[object] | None
 ) -> tuple[Flags, Flags]:
     """Return flags of the models and of the humans, each of shape (n_raters,)."""
-    known = study.raters_frame
+    frame = study.raters_frame
     for name in names:
-        if name not in known:
-            listed = f"it has {listing([*known])}" if len(known.columns) else "it has none"
+        if name not in frame:
+            listed = f"it has {listing([*frame])}" if len(frame.columns) else "it has none"
             raise DataError(
                 f"the study has no column {name!r} of its raters, {listed}; name it when the "
-                f"table is read: {option('rater_columns', [name])}.{did_you_mean(name, known)}"
+                f"table is read: {option('rater_columns', [name])}.{did_you_mean(name, frame)}"
             )
-    has_facet = ~known[names].map(is_missing).to_numpy(dtype=bool)
+    has_facet = ~frame[names].map(is_missing).to_numpy(dtype=bool)
     is_model = has_facet.any(axis=1)
     if model is not None:
         models = model if isinstance(model, list) else [model]
@@ -547,7 +547,7 @@ def _sides(
         rater, column = lacking[0]
         raise DataError(
             f"rater {study.raters[rater]!r} has no {names[column]!r}; every model has all facets. "
-            f"Say so in the table, or name the people: {option('humans')}."
+            f"Fill in the table, or name the people: {option('humans')}."
         )
     return is_model, people
 

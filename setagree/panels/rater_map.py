@@ -80,8 +80,8 @@ def by_way_of_others(D: Floats) -> Floats:
     _, place = connected_components(csr_array(D == 0), directed=False)
     order = np.argsort(place, kind="stable")
     starts = np.flatnonzero(np.diff(place[order], prepend=-1))
-    known = np.where(np.isnan(D), np.inf, D)
-    apart = np.minimum.reduceat(known[order], starts)
+    direct = np.where(np.isnan(D), np.inf, D)
+    apart = np.minimum.reduceat(direct[order], starts)
     apart = np.minimum.reduceat(apart[:, order], starts, axis=1)
     ways = shortest_path(csgraph_from_dense(apart, null_value=np.inf), directed=False)
     return np.asarray(np.where(np.isnan(D), ways[np.ix_(place, place)], D))
@@ -126,7 +126,7 @@ def _labels(tree: Floats, n_clusters: int) -> Codes:
 
 def cluster_sums(D: Floats, labels: Codes) -> Floats:
     """Return the summed distance of each point to those of each cluster, of shape (n, clusters)."""
-    # Rows of a symmetric D are added, not D @ own: BLAS wakes threads for so little.
+    # Rows of a symmetric D are added, not D @ own: BLAS starts threads, which costs more.
     order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)[1:]
     return np.asarray(np.add.reduceat(D[order], np.cumsum(sizes) - sizes).T)
 
@@ -426,7 +426,7 @@ class RaterMap(Result):
             why = (
                 "fewer than four raters can form no clusters"
                 if few
-                else "one cluster was asked for"
+                else "one cluster was requested"
             )
             return (f"No verdict: {why}.",)
         if np.isnan(p_value):

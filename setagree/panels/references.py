@@ -292,8 +292,8 @@ class PanelScores(Result):
         return f"Against the answers of the others [{self.distance}]:"
 
     def __repr__(self) -> str:
-        known = self.table["ceiling"].dropna()
-        upto = f", ceiling {known.min():.4f} to {known.max():.4f}" if len(known) else ""
+        ceilings = self.table["ceiling"].dropna()
+        upto = f", ceiling {ceilings.min():.4f} to {ceilings.max():.4f}" if len(ceilings) else ""
         return f"<PanelScores [{self.distance}] of {counted(len(self.table), 'rater')}{upto}>"
 
 
@@ -385,7 +385,7 @@ def _by_unit(
     credit = compared.weights.at(answers[study.unit_codes[rows]], part.value_codes)
     score = np.bincount(part.unit_codes, credit) / np.bincount(part.unit_codes)
     tally = Tally.of(part)
-    assert tally.unit_patterns is not None  # noqa: S101 - its units are known
+    assert tally.unit_patterns is not None  # noqa: S101 - its units have identifiers
     most = best.credit(tally)
     rest = np.flatnonzero(np.isinf(most) | (not best.beat_others))
     most[rest] = np.maximum(most[rest], _most_given(tally, rest, compared.weights))
@@ -592,8 +592,8 @@ class PanelScorer:
         study = self.study
         values = {v: k for k, v in enumerate(dict.fromkeys([*study.values, *model.values]))}
         merged = np.array([values[value] for value in model.values])
-        answers, known = np.full(study.n_units, -1, dtype=np.intp), places[model.unit_codes] >= 0
-        answers[places[model.unit_codes[known]]] = merged[model.value_codes[known]]
+        answers, is_rated = np.full(study.n_units, -1, dtype=np.intp), places[model.unit_codes] >= 0
+        answers[places[model.unit_codes[is_rated]]] = merged[model.value_codes[is_rated]]
         rated = np.flatnonzero(answers[study.unit_codes] >= 0)
         unit, human = study.unit_codes[rated], study.value_codes[rated]
         n_human = np.bincount(unit, minlength=study.n_units)

@@ -84,19 +84,19 @@ def soft_scores(
     check_level(level)
     check_least("n_splits", n_splits, 1)
     study = unweighted_units(study, "soft_scores")
-    known, _, answers, rows = with_one_model(study, model, humans)
-    rows &= answers[known.unit_codes] >= 0
-    units, unit = np.unique(known.unit_codes[rows], return_inverse=True)
+    joined, _, answers, rows = with_one_model(study, model, humans)
+    rows &= answers[joined.unit_codes] >= 0
+    units, unit = np.unique(joined.unit_codes[rows], return_inverse=True)
     if not len(units):
         raise DataError("no unit has an answer of the model and of a human.")
-    degrees, n = _degrees(known.values, known.kind), len(units)
+    degrees, n = _degrees(joined.values, joined.kind), len(units)
     check_cost("The shares of labels", n_bytes=80 * n * degrees.shape[1], instead="Take a part.")
-    values, rng = known.value_codes[rows], as_generator(rng)
+    values, rng = joined.value_codes[rows], as_generator(rng)
     p, q = vote_shares(unit, values, degrees).toarray(), degrees[answers[units]].toarray()
-    estimates, psi = _scores(p, q, known.kind)
+    estimates, psi = _scores(p, q, joined.kind)
     errors = psi.std() / np.sqrt(n)
     halves = _halves(degrees, unit, values, rng, n_splits)
-    ceilings = [_scores(one, other, known.kind)[0] for one, other in halves]
+    ceilings = [_scores(one, other, joined.kind)[0] for one, other in halves]
     frame = pd.DataFrame({"estimate": estimates, "standard_error": errors})
     ends = [t_interval(x, error, n - 1.0, level) for x, error in frame.to_numpy()]
     frame[["low", "high"]] = np.maximum(ends, [[0], [0], [0], [-1]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from importlib.metadata import entry_points
 from typing import Any, TypeAlias, Unpack
 
 import pandas as pd
@@ -11,7 +10,7 @@ import pandas as pd
 from setagree.coefficients.chance_models import GwetUrn, NoChance, Redrawn, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.distances import distance_names, get_distance
-from setagree.distances.registry import DistanceLike
+from setagree.distances.registry import DistanceLike, offered, offered_names
 from setagree.errors import OptionError, did_you_mean, listing, option
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions
 from setagree.scoring.definition import Coefficient, coefficient
@@ -515,7 +514,7 @@ _GROUP = "setagree.coefficients"  # of entry points
 CoefficientLike: TypeAlias = "str | Coefficient[...]"
 
 
-def get_coefficient(asked: CoefficientLike) -> Coefficient[...]:
+def get_coefficient(coefficient: CoefficientLike) -> Coefficient[...]:
     """Return the coefficient of that name, or the coefficient that was passed.
 
     A name may be short (``"alpha"``, ``"fleiss"``, ``"ac1"``), or one that an installed package
@@ -526,40 +525,33 @@ def get_coefficient(asked: CoefficientLike) -> Coefficient[...]:
     OptionError
         The name is unknown.
     """
-    if isinstance(asked, Coefficient):
-        return asked
-    if not isinstance(asked, str):
+    if isinstance(coefficient, Coefficient):
+        return coefficient
+    if not isinstance(coefficient, str):
         raise OptionError(
-            f"{option('coefficient', asked, limit=80)} is neither the name of a coefficient nor "
-            "one made by the decorator setagree.coefficient."
+            f"{option('coefficient', coefficient, limit=80)} is neither the name of a coefficient "
+            "nor one made by the decorator setagree.coefficient."
         )
-    found = COEFFICIENTS.get(asked) or _SHORT.get(asked.lower())
-    return found or _from_entry_points(asked)
-
-
-def coefficient_names() -> list[str]:
-    """Return the names and short names of the coefficients; those of packages are not loaded."""
-    return [*COEFFICIENTS, *_SHORT, *sorted(entry.name for entry in entry_points(group=_GROUP))]
-
-
-def known_coefficients() -> dict[str, Coefficient[...]]:
-    """Return the coefficients by name: those of this package, then those of installed ones."""
-    theirs = sorted({entry.name for entry in entry_points(group=_GROUP)} - COEFFICIENTS.keys())
-    return COEFFICIENTS | {name: _from_entry_points(name) for name in theirs}
-
-
-def _from_entry_points(name: str) -> Coefficient[...]:
-    """Return the coefficient that another package offers under a name."""
-    for entry in entry_points(group=_GROUP, name=name):
-        found = entry.load()
-        if isinstance(found, Coefficient):
-            return found
-        raise OptionError(f"the entry point {entry.value!r} of {name!r} is not a coefficient.")
+    name = coefficient
+    found = COEFFICIENTS.get(name) or _SHORT.get(name.lower())
+    found = found or offered(_GROUP, name, Coefficient, "coefficient")
+    if found is not None:
+        return found
     several = [one for one in COEFFICIENTS if name.lower() in one.split("_")]
     if len(several) > 1:
         raise OptionError(f"coefficient {name!r} may be {listing(several)}; name one of them.")
     hint = did_you_mean(name, COEFFICIENTS) or f" Known: {', '.join(COEFFICIENTS)}."
     raise OptionError(f"coefficient {name!r} is unknown.{hint}")
+
+
+def coefficient_names() -> list[str]:
+    """Return the names and short names of the coefficients; those of packages are not loaded."""
+    return [*COEFFICIENTS, *_SHORT, *offered_names(_GROUP)]
+
+
+def available_coefficients() -> dict[str, Coefficient[...]]:
+    """Return the coefficients by name: those of this package, then those of installed ones."""
+    return {name: get_coefficient(name) for name in [*COEFFICIENTS, *offered_names(_GROUP)]}
 
 
 def coefficient_name(coefficient: Coefficient[...], distances: Sequence[str]) -> str:
@@ -590,8 +582,8 @@ def measure_name(coefficient: object, distance: object) -> str:
 
 def picture_name(coefficient: object, distance: object) -> str:
     """Return the published name of a coefficient, given by name, as the text of a picture."""
-    known = COEFFICIENTS.get(str(coefficient))
-    name = coefficient if known is None else coefficient_name(known, [str(distance)])
+    found = COEFFICIENTS.get(str(coefficient))
+    name = coefficient if found is None else coefficient_name(found, [str(distance)])
     return short_text(name)
 
 

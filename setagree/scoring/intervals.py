@@ -80,7 +80,7 @@ class CoefficientInterval:
     case, model, parts : Case, Model, Estimate
         The study, the chance model and the estimate.
     requested : {"score", "t", "fieller"} or None
-        The method that was asked for, or None for that of the study.
+        The requested method, or None for that of the study.
     """
 
     name: str
@@ -183,7 +183,7 @@ class CoefficientInterval:
     def no_score_reason(self) -> str | None:
         """The reason for a missing score interval, as a predicate, or None if there is one."""
         if type(self.model) not in _SIMULATED:
-            return f"is not known to hold for {self.name}; the bootstrap gives an interval"
+            return f"was not simulated for {self.name}; the bootstrap gives an interval"
         sample = self.case.sample
         if sample is None or sample.is_plain_clusters:
             return None
@@ -194,7 +194,7 @@ class CoefficientInterval:
         if sample.groups is not None:
             return "is for one sample of units, these were drawn from strata; use the t interval"
         if np.isfinite(sample.sizes).any():
-            return "is about a population without end; use the t interval"
+            return "is about an unlimited population; use the t interval"
         return None
 
     @property
@@ -256,7 +256,7 @@ class CoefficientInterval:
         """Return the interval of a method, by default that of the study.
 
         The default is NaN if the answers except the commonest weigh less than `FEWEST_RARER` units;
-        a method that is asked for is computed all the same.
+        a requested method is computed in any case.
         """
         if method is None and self.requested is None and self.n_rarer < FEWEST_RARER:
             return NONE

@@ -79,11 +79,11 @@ table['fleiss_kappa', 'jaccard']."
     first, *distances = name if isinstance(name, tuple) and name else (name,)
     wholes = [(row.coefficient, *row.definition.short_names) for row in rows]
     parts = [tuple(row.coefficient.split("_")) for row in rows]
-    for known in (wholes, parts):
+    for candidates in (wholes, parts):
         fitting = [
             k
             for k, row in enumerate(rows)
-            if (first in known[k] or str(first).lower() in known[k])
+            if (first in candidates[k] or str(first).lower() in candidates[k])
             and distances in ([], [row.distance])
         ]
         if len(fitting) == 1:
@@ -424,7 +424,7 @@ class Agreement(Result):
         Raises
         ------
         OptionError
-            The level is not between 0 and 1; the method is unknown, or not known to hold for the
+            The level is not between 0 and 1; the method is unknown, or was not simulated for the
             coefficient.
         """
         check_level(level)
@@ -523,8 +523,8 @@ class AgreementTable(ResultRows[Agreement]):
 
     def __getitem__(self, name: RowName) -> Agreement:
         """Return the agreement of a coefficient, of a (coefficient, distance), or of a number."""
-        known = self.by_name.get(name) if isinstance(name, tuple) else None
-        return known or self.rows[find_row(self.rows, name)]
+        row = self.by_name.get(name) if isinstance(name, tuple) else None
+        return row or self.rows[find_row(self.rows, name)]
 
     def __repr__(self) -> str:
         return str(self)
@@ -616,8 +616,8 @@ class IntervalTable(AgreementTable):
     @property
     def remarks(self) -> list[str | None]:
         """Sentence on a rough interval of each row, or None."""
-        known = zip(self.rows, self.uncertainty["low"].notna(), strict=True)
-        return [" ".join(rarity_sentences([row] * has_one)) or None for row, has_one in known]
+        each = zip(self.rows, self.uncertainty["low"].notna(), strict=True)
+        return [" ".join(rarity_sentences([row] * has_one)) or None for row, has_one in each]
 
     def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
         """Return a tidy frame; without p, which is that of another interval."""
@@ -626,8 +626,8 @@ class IntervalTable(AgreementTable):
 
     def _notes(self) -> list[str]:
         whys = dict.fromkeys(f"{why}." for why in self.why if why)
-        known = zip(self.rows, self.uncertainty["low"].notna(), strict=True)
-        rough = rarity_sentences([row for row, has_one in known if has_one])
+        each = zip(self.rows, self.uncertainty["low"].notna(), strict=True)
+        rough = rarity_sentences([row for row, has_one in each if has_one])
         return [*map(wrapped, filter(None, [*whys, *self.basis, *rough]))]
 
 

@@ -171,7 +171,7 @@ class Scorer:
                 )
         if not coefficient.model.redraws_labels:
             if self.has_sizes and not isinstance(coefficient.model, Urn | Fixed | UrnOfEachRater):
-                raise OptionError(f"{name} is not known to hold for units with sizes.")
+                raise OptionError(f"{name} is not defined for units with sizes.")
             return
         sampling = None if self.annotations is None else self.annotations.sampling
         if sampling is not None and (sampling.is_weighted or self.has_sizes):
@@ -265,8 +265,8 @@ def make_agreement(definition: Coefficient[...], distance: str, parts: Estimate)
 def warn_undefined(agreements: Sequence[Agreement]) -> None:
     """Warn if estimates are undefined, or if numbers or intervals are doubtful.
 
-    That is: few clusters, ratings that a queue asked for, one unit that holds too much, degrees at
-    which no distance looks.
+    That is: few clusters, ratings that a queue requested, one unit with too much of the
+    disagreement, degrees that no distance uses.
     """
     of_sets = {one.distance: isinstance(one.case.distance, OverlapDistance) for one in agreements}
     if agreements and have_degrees(agreements[0].tally.values) and all(of_sets.values()):
@@ -292,7 +292,7 @@ def warn_undefined(agreements: Sequence[Agreement]) -> None:
 def read_categories(
     tally: Tally, categories: Iterable[Any] | None, syntax: LabelSyntax | None = None
 ) -> tuple[Any, ...]:
-    """Return the listed categories as values, checked to hold every observed one."""
+    """Return the listed categories as values, checked to contain every observed one."""
     if categories is None:
         return tally.values
     check_list("categories", categories, "values")

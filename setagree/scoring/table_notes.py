@@ -361,7 +361,7 @@ def _cluster_reason(row: Agreement) -> str | None:
         (few, f"there {'is' if n == 1 else 'are'} {counted(n, noun)}"),
         (are_few, f"answers other than the commonest are spread {spread}"),
         (df < max(_FEW_DF, n / 2), f"they leave {df:.1f} degrees of freedom"),
-        (share > _LARGE_CLUSTER, f"the largest holds {100 * share:.0f}% of the {of_what}"),
+        (share > _LARGE_CLUSTER, f"the largest has {100 * share:.0f}% of the {of_what}"),
     ]
     return ", ".join(text for applies, text in reasons if applies) or None
 
@@ -397,8 +397,8 @@ def warn_queue(tally: Tally) -> None:
     if min(n_two, n_more) < SEVERAL or (distinct[two] > 1).any() or (distinct[more] == 1).any():
         return
     warn(
-        f"all {n_two:,.0f} units with two ratings agree, and all {n_more:,.0f} with more hold a "
-        "disagreement, as if more ratings were asked for where the first two differed. A "
+        f"all {n_two:,.0f} units with two ratings agree, and all {n_more:,.0f} with more have "
+        "a disagreement, as if more ratings were requested where the first two differed. A "
         "coefficient of such ratings is biased: mark all but the first two of each unit by 'yes' "
         f"in a column and name it with {option('queued')} (setagree.read).",
         AdaptiveRatingsWarning,
@@ -450,8 +450,8 @@ def warn_far_answers(rows: Sequence[Agreement]) -> None:
         if row.tally.units is not None and of_unit is not None:
             which = f" ({shorten(row.tally.units[of_unit == most][0])})"
         warn(
-            f"{_name(row)}: one unit{which} of the {n:,} that disagree holds {100 * share:.0f}% of "
-            f"the {of_what}. No interval is known to keep its level there; look at the answers "
+            f"{_name(row)}: one unit{which} of the {n:,} that disagree has {100 * share:.0f}% of "
+            f"the {of_what}. No available interval keeps its coverage there; look at the answers "
             "to this unit.",
             FarAnswersWarning,
         )

@@ -239,8 +239,8 @@ class TestEdges:
             assert min(alpha.estimate, -1) <= low <= alpha.estimate <= high <= 1
 
     def test_other_coefficients(self):
-        """It is refused where it is not known to hold: mv-alpha, and a model of one's own."""
-        with pytest.raises(OptionError, match="not known to hold for mv_alpha; the bootstrap"):
+        """It is refused where it was not simulated: mv-alpha, and a model of one's own."""
+        with pytest.raises(OptionError, match="was not simulated for mv_alpha; the bootstrap"):
             sa.mv_alpha(study_of(T1)).interval(method="score")
 
     def test_unknown_method(self):

@@ -150,7 +150,7 @@ def test_raters_like_these(study):
     assert "raters like these" in ok("score", "study.csv", "--over", "both")
     assert row["about"] == "raters like these"
     few = ok("score", "study.csv", "--over", "both", "--interval", "bootstrap", "--seed", "1")
-    assert "held the truth in 80-88% of studies" in " ".join(few.split())
+    assert "covered the true value in 80-88% of studies" in " ".join(few.split())
     said = refusal("score", "study.csv", "--over", "both", "--seed", "1")
     assert "--seed makes sense only with --interval bootstrap" in said
     only = rows("score", "study.csv", "--over", "both", "-c", "mv_alpha")[0]

@@ -226,7 +226,7 @@ class TestScore:
                 ["--interval", "score", "--seed", "1"],
                 "--seed makes sense only with --interval boot",
             ),
-            (["--interval", "score", "-c", "mv_alpha"], "--interval 'score' is not known to hold"),
+            (["--interval", "score", "-c", "mv_alpha"], "--interval 'score' was not simulated"),
             (["--interval-method", "BCa"], "--interval-method makes sense only with --interval"),
             (["--resamples", "10"], "--resamples makes sense only with --interval bootstrap"),
             (["--seed", "1"], "--seed makes sense only with --interval bootstrap"),
@@ -608,7 +608,7 @@ class TestPlan:
     def test_already_reached(self):
         """A pilot that has what is wanted says so; T1 has t(10) x 0.15186146 = 0.33837 at 95%."""
         text = ok("plan", "walk.csv", *WIDE, "--half-width", 0.4)
-        said = "The pilot itself already gives ± 0.3384, within the ± 0.4 wanted"
+        said = "The pilot itself already gives ± 0.3384, within the ± 0.4 of the goal"
         assert said in " ".join(text.split())
         assert "already" not in ok("plan", "walk.csv", *WIDE, "--half-width", 0.3)
 
@@ -748,7 +748,7 @@ class TestPlan:
             (["--at-least", "1"], "--at-least 1.0 must be a number from -1 to below 1"),
             (["--power", "0.8", "--units", "9"], "--units (what interval?) or --power (how many"),
             (["--budget", "9"], "--budget needs --cost-rating, the cost of a rating"),
-            (["--budget", "1", "--cost-rating", "1"], "--budget 1.0 buys fewer than two units"),
+            (["--budget", "1", "--cost-rating", "1"], "--budget 1.0 covers fewer than two units"),
         ],
         ids=" ".join,
     )

@@ -107,7 +107,7 @@ class TestStandardError:
         [
             ([4] * 11, ""),
             ([4] * 10, "there are 10 clusters"),
-            ([12, *[2] * 17], "the largest holds 26% of the units"),
+            ([12, *[2] * 17], "the largest has 26% of the units"),
             ([60, 40, 30, *[2] * 47], r"they leave \d+\.\d degrees of freedom"),
         ],
     )
@@ -424,7 +424,7 @@ class TestComparing:
             least = planned(alpha, **wish, units_per_cluster=[20]).frame.iloc[0]
             assert (least["clusters"], least["degrees_of_freedom"]) == (3, pytest.approx(2))
         budget = {"budget": 100.0, "per_rating": 1.0, "n_raters": [3], "units_per_cluster": [20]}
-        with pytest.raises(OptionError, match="buys too few clusters"):
+        with pytest.raises(OptionError, match="covers too few clusters"):
             planned(alpha, **budget)
 
 

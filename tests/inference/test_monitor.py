@@ -149,7 +149,7 @@ def test_a_planned_look_to_come_is_named():
     at = {unit: k // 40 for k, unit in enumerate(study.units)}
     found = sa.monitor(study, batch=at, threshold=0.667, looks=[60, 120, 900])
     assert found.decision == "go on"
-    assert found.verdict.endswith("which holds 0.667. The next look is at 900 units.")
+    assert found.verdict.endswith("which contains 0.667. The next look is at 900 units.")
 
 
 def test_units_after_the_last_planned_look():
@@ -271,7 +271,7 @@ def test_what_is_refused():
         sa.monitor(study, batch=at, threshold=0.667, looks=[50, 40])
     with pytest.raises(OptionError, match="needs max_units="):
         sa.monitor(study, batch=at, threshold=0.667, looks=5)
-    with pytest.raises(OptionError, match="goes with looks="):
+    with pytest.raises(OptionError, match="requires looks="):
         sa.monitor(study, batch=at, threshold=0.667, max_units=5)
     with pytest.raises(DataError, match="have none in 'batch'"):
         sa.monitor(study, batch={"u1": 1}, threshold=0.667)

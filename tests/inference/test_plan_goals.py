@@ -151,8 +151,8 @@ class TestBudget:
             *([2, 1], [2, 6], [4, 1]),
         ]
         said = (
-            "Left out, as 60 buys too few units for an interval: 30 units per cluster with 2 or 4 "
-            "ratings each; 6 units per cluster with 4 ratings each."
+            "Left out, because 60 covers too few units for an interval: 30 units per cluster with "
+            "2 or 4 ratings each; 6 units per cluster with 4 ratings each."
         )
         assert plan.left_out == said
         assert said in flat(plan)
@@ -162,7 +162,7 @@ class TestBudget:
     def test_raters_that_it_does_not_buy(self):
         plan = planned(PILOT, budget=40, per_rating=1, n_raters=[2, 30], rng=1)
         assert plan.left_out == (
-            "Left out, as 40 buys too few units for an interval: units with 30 ratings each."
+            "Left out, because 40 covers too few units for an interval: units with 30 ratings each."
         )
         assert planned(PILOT, budget=400, per_rating=1, n_raters=[2, 3], rng=1).left_out == ""
         assert planned(PILOT, half_width=0.1).left_out == ""
@@ -486,10 +486,10 @@ class TestDifferences:
         ({"per_rating": 1, "per_unit": -1}, "per_unit=-1 must be a number 0 or more"),
         ({"per_rating": 1, "budget": math.inf}, "budget=inf must be a number above 0"),
         ({"per_rating": 1, "budget": True}, "budget=True must be a number above 0"),
-        ({"per_rating": 1, "budget": 3}, "budget=3 buys fewer than two units"),
+        ({"per_rating": 1, "budget": 3}, "budget=3 covers fewer than two units"),
         (
             {"power": 0.8, "at_least": PILOT.estimate - 1e-9},
-            "power=0.8 takes more than 100,000,000",
+            "power=0.8 requires more than 100,000,000",
         ),
     ],
 )

@@ -468,7 +468,7 @@ class TestResult:
         met = planned(PILOT, half_width=half + 1e-9)
         assert met.pilot_half_width == pytest.approx(half)
         assert met.frame["n_additional_units"].item() == 0
-        assert f"already gives ± {half:.4f}, within the ± {half:g} wanted" in met.reached
+        assert f"already gives ± {half:.4f}, within the ± {half:g} of the goal" in met.reached
         assert met.reached in " ".join(str(met).split())
         for other in (planned(PILOT, half_width=half - 1e-3), planned(PILOT, n_units=[5])):
             assert other.reached == ""
@@ -486,7 +486,7 @@ class TestRefusals:
             ({"half_width": math.nan}, "half_width=nan must lie between 0 and 1"),
             ({"half_width": 5}, "half_width=5 must lie between 0 and 1"),
             ({"half_width": 0.1, "n_units": [50]}, "or n_units= .what interval.., not both"),
-            ({"half_width": 1e-9}, "half_width=1e-09 takes more than 100,000,000 units"),
+            ({"half_width": 1e-9}, "half_width=1e-09 requires more than 100,000,000 units"),
             ({"n_units": 100}, "n_units=100 must be a list of whole numbers of 2 or more"),
             ({"n_units": []}, r"n_units=\[\] must be a list of whole numbers"),
             (

@@ -177,7 +177,7 @@ def test_distances_that_are_no_squared_ones_are_remarked():
 
 @pytest.mark.parametrize(("name", "is_squared"), [("overlap", True), ("own", False)])
 def test_a_distance_declares_whether_it_is_squared(monkeypatch, name, is_squared):
-    monkeypatch.setattr("setagree.inference.variance_components._LOOKED_THROUGH", 0)
+    monkeypatch.setattr("setagree.inference.variance_components._MAX_CHECKED", 0)
     function = sa.distances.jaccard.function
     distance = sa.distances.OverlapDistance(function, name=name, is_squared=is_squared)
     remark = sa.variance_components(sa.simulate(30, 3, rng=1), distance=distance).remark

@@ -228,7 +228,7 @@ def test_a_systematic_difference_is_lost():
 def test_one_run_says_that_stability_is_not_known():
     table = built(20, 8).query("run == 1 or run != run")
     found = sa.facet_agreement(table, facets=FACETS)
-    assert "How stable models are is not known" in found.verdict
+    assert "The stability of models cannot be estimated" in found.verdict
     assert "same model and prompt, other run" not in found.frame["pairs"].tolist()
     alone = sa.facet_agreement(table.dropna(subset="model"), facets=FACETS)
     assert "this is stability alone" in alone.verdict

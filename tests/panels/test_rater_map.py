@@ -366,7 +366,7 @@ class TestVerdict:
         assert result.verdict.startswith("No verdict: n_resamples=0")
         whole = rater_map(study, n_clusters=1, rng=1)
         assert whole.table["cluster"].tolist() == [1] * 6
-        assert whole.verdict == "No verdict: one cluster was asked for."
+        assert whole.verdict == "No verdict: one cluster was requested."
         three = rater_map(annotations(text("a a b / b b a")), n_clusters=2, rng=1, n_resamples=19)
         assert three.table["cluster"].tolist() == [1, 1, 2]
 

@@ -347,7 +347,7 @@ class TestFarAnswers:
     def test_its_share(self):
         """A gap of 4 beside 24 gaps of 1 is 16 / 40 of the squared distances: 40%."""
         study = sa.Annotations.from_wide(self.gaps([1] * 24 + [4]), kind="number")
-        with pytest.warns(FarAnswersWarning, match="holds 40% of the disagreement"):
+        with pytest.warns(FarAnswersWarning, match="has 40% of the disagreement"):
             sa.krippendorff_alpha(study, distance="interval")
 
     def test_with_weights(self):
@@ -362,7 +362,7 @@ class TestFarAnswers:
                 warnings.simplefilter("always")
                 sa.krippendorff_alpha(study.sampled(sampling_weight=weights), distance="interval")
             said = [str(one.message) for one in found if one.category is FarAnswersWarning]
-            assert ["(24) of the 25 that disagree holds 62%" in one for one in said] == (
+            assert ["(24) of the 25 that disagree has 62%" in one for one in said] == (
                 [True] if is_named else []
             )
 
