@@ -358,7 +358,7 @@ class TestTerminal:
     def test_progress(self, words):
         """Work that takes long is shown in one line, of which nothing is left beside results."""
         pytest.importorskip("tqdm")
-        study = sa.simulate(150, 5, n_labels=4, rng=1).to_long()
+        study = sa.simulate(60, 5, n_labels=4, rng=1).to_long()
         study["labels"] = [sa.format_labels(one) or "[]" for one in study["labels"]]
         study.to_csv("many.csv", index=False)
         written, left = on_one_screen(*words)

@@ -537,7 +537,7 @@ def test_round_trip(rows):
         assert alpha.standard_error == pytest.approx(expected.standard_error, abs=1e-12)
 
 
-REAL = ["ambient_linguists", "chexpert_test_radiologists", "hs_brexit", "sonyc_ust", "varierr_nli"]
+REAL = ["ambient_linguists", "hs_brexit", "varierr_nli"]
 
 
 @pytest.mark.slow

@@ -131,7 +131,8 @@ def questions(study, kind):
     yield "methods", lambda: sa.methods_text(study)
     yield "tally", lambda: sa.agreement(sa.Tally.from_annotations(study)).to_frame()
     yield "kept", lambda: sa.conger_kappa(sa.Tally.from_annotations(study, keep_raters=True))
-    yield "markdown", lambda: _report(study)
+    if kind != "large":  # the others reach all that a report adds
+        yield "markdown", lambda: _report(study)
 
 
 def _report(study):
