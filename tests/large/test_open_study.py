@@ -356,7 +356,7 @@ class TestOptionsOfEngines:
         pl, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
         rows = {"doc": [1, 2], "ann": ["joy", "fear"], "bob": ["joy", "joy"]}
         frame = pl.DataFrame(rows)
-        lazy = frame.lazy() if make == "polars" else duckdb.connect().from_arrow(frame.to_arrow())
+        lazy = frame.lazy() if make == "polars" else duckdb.from_arrow(frame.to_arrow())
         assert open_study(lazy, Reading(wide=True)).raters.tolist() == ["ann", "bob"]
 
 

@@ -423,7 +423,7 @@ class TestRelations:
         cell = cell.get(kind, "1" if kind == "HUGEINT" else "MAP {'a': 1}")
         cells = {"unit": "1", "rater": "'a'", "labels": "'x'", role: f"{cell}::{kind}"}
         picked = ", ".join(f"{text} AS {name}" for name, text in cells.items())
-        relation = duckdb.connect().sql(f"SELECT {picked}")
+        relation = duckdb.sql(f"SELECT {picked}")
         if kind == "INTEGER[]" and role == "labels":
             assert outcome(sa.tally, relation) == outcome(
                 in_memory, relation, **{role: role for role in cells}

@@ -78,7 +78,7 @@ def test_every_road(road, tmp_path):
     elif road == "arrow":
         data = pytest.importorskip("pyarrow").Table.from_pandas(TABLE)
     elif road == "duckdb":
-        data = pytest.importorskip("duckdb").connect().from_df(TABLE)
+        data = pytest.importorskip("duckdb").from_df(TABLE)
     else:
         data = tmp_path / "table.csv"
         TABLE.to_csv(data, index=False)

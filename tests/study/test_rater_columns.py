@@ -59,7 +59,7 @@ def test_every_road(engine, tmp_path):
     elif engine == "arrow":
         data = pytest.importorskip("pyarrow").Table.from_pandas(table)
     elif engine == "duckdb":
-        data = pytest.importorskip("duckdb").connect().from_df(table)
+        data = pytest.importorskip("duckdb").from_df(table)
     elif engine == "csv":
         data = tmp_path / "table.csv"
         TABLE.to_csv(data, index=False)

@@ -84,7 +84,7 @@ def test_every_road(engine, tmp_path):
         data = pytest.importorskip("pyarrow").Table.from_pandas(TABLE)
     elif engine == "duckdb":
         duckdb = pytest.importorskip("duckdb")
-        data = duckdb.connect().from_df(TABLE)
+        data = duckdb.from_df(TABLE)
     else:
         data = tmp_path / "table.csv"
         TABLE.to_csv(data, index=False)
