@@ -1,9 +1,9 @@
-"""Readers of what annotation tools export.
+"""Readers of exports of annotation tools.
 
-A format is one file in `tools`, which reads it, and one entry in `registry`, which says how it is
-known. Where objects of JSON hold raters with their lists of labels, ``hf_nested`` fits as well: its
-entry names in `none` what it leaves to tools. Another package offers a `Format` through the
-entry-point group ``setagree.formats``, which is asked where none of these surely fits.
+A format is one module in `tools`, which reads it, and one entry in `registry`, with its signatures.
+``hf_nested`` also fits JSON objects of tools that contain raters with their lists of labels, unless
+the `none` of its entry excludes their keys. Other packages offer a `Format` in the entry-point
+group ``setagree.formats``, which is used if none of these certainly fits.
 """
 
 from setagree.exports.format import Answers, Format, Peek, Request, Signature

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,15 +94,12 @@ class Node:
         for position, item in enumerate(self.value):
             yield Node(item, self.file, position, self)
 
-    def name(self) -> Hashable:
-        """Return this identifier: a number, or text that is not blank."""
-        return self._identifier("a name or number")
-
     def label(self) -> Label:
-        """Return this label."""
-        return self._identifier("a label")
+        """Return this label: an integer, or text that is not blank."""
+        return self.name("a label")
 
-    def _identifier(self, expected: str) -> Label:
+    def name(self, expected: str = "a name or number") -> Label:
+        """Return this identifier: an integer, or text that is not blank."""
         value = self.value
         if isinstance(value, int) and not isinstance(value, bool):
             return value
@@ -153,7 +150,7 @@ class Node:
         return self.fail(f"expected {expected}; got {kind}.")
 
 
-def read_text(path: Path, encoding: str) -> str:
+def _read_text(path: Path, encoding: str) -> str:
     """Return the text of a file, which may be compressed."""
     source = Source(path, with_mark(encoding))
     with readable(source):
@@ -175,7 +172,7 @@ def read_records(path: Path, encoding: str, *, name: str = "") -> list[Node]:
     FileError
         The file is not JSON (with line and column), or has items that are not objects.
     """
-    text = read_text(path, encoding)
+    text = _read_text(path, encoding)
     file = shown(path)
     if not text.lstrip().startswith("[") and (lines := _lines(text, file)) is not None:
         return lines

@@ -82,8 +82,15 @@ def blank_answer(request: Request, node: Node, reason: str) -> frozenset[Label] 
     )
 
 
-def unanswered(request: Request, node: Node, question: str | None) -> frozenset[Label] | None:
-    """Return the answer to one of several questions that was left empty or not shown."""
+def unanswered(
+    request: Request, node: Node, question: str | None, *, several: bool
+) -> frozenset[Label] | None:
+    """Return the answer to a question without one: the empty set, or with `several` as `blank`.
+
+    One of several questions may not have been shown.
+    """
+    if not several:
+        return frozenset()
     reason = f"no answer to {question!r}, which was left empty or not shown"
     return blank_answer(request, node, reason)
 

@@ -19,11 +19,11 @@ _QUESTIONS = "With several questions: $question selects one, $blank defines an u
 _DOCCANO = {"id", "label", "Comments"}
 _MTURK = {"HITId", "WorkerId"}
 _LONG: tuple[Role, ...] = ("unit", "rater", "labels")
-_LISTS = (
+LIST_KEYS = (
     "(?i:annotators|raters|coders|annotator_ids|rater_ids|worker_ids)",
     "(?i:annotations|labels|answers|ratings|annotator_labels|responses)",
 )
-"""Keys of parallel lists of raters and of answers."""
+"""Keys of parallel lists of raters and of answers, as regular expressions."""
 _KEYS = "id|text|data|labels?|annotat.*|_.*|examples|projects|results|samples|eval|info|testCases"
 """Keys of a record; an object keyed by units has none of them."""
 _BOX = r"Answer\.[^\n]+\.on"
@@ -390,8 +390,8 @@ FORMATS: tuple[Format, ...] = (
         "parallel_lists",
         "Lists of annotators and answers, JSON lines or cells",
         (
-            Signature("records", some=_LISTS, also=of_tool("published", "is_parallel")),
-            Signature("table", some=_LISTS, also=of_tool("published", "is_parallel_table")),
+            Signature("records", some=LIST_KEYS, also=of_tool("published", "is_parallel")),
+            Signature("table", some=LIST_KEYS, also=of_tool("published", "is_parallel_table")),
         ),
         of_tool("published", "read_parallel"),
         "A blank answer needs $blank.",

@@ -378,10 +378,6 @@ def open_study(
 
 def _open(source: Any, reading: Reading, plan: Plan, note: Note) -> Study:
     """Return the study of a table, of files, or of answers that are Python objects."""
-    if reading.spans:
-        from setagree.large.spans import check_options  # loads the readers of files
-
-        check_options(reading)
     if _are_objects(source):
         return _from_answers(source, reading)
     from_files = not isinstance(source, pd.DataFrame) and is_files(source)

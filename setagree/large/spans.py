@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pandas as pd
 
@@ -17,67 +17,53 @@ from setagree.study.columns import guess_columns
 from setagree.study.reading import Reading
 from setagree.study.spans import Spans, no_column, study_of_spans, table_spans, usual_columns
 
-_OPTIONS = (
-    "spans tokens unit rater labels case where tool encoding roster blank sheet header_row sql "
-    "delimiter filename_column"
-)
-"""Options that apply to spans."""
 
-
-def check_options(how: Reading) -> None:
-    """Raise OptionError for an option that does not apply to spans."""
-    for each in fields(how):
-        if each.name in _OPTIONS.split() or not (value := getattr(how, each.name)):
-            continue
-        if value != each.default:
-            raise OptionError(
-                f"{option(each.name)} does not apply with {option('spans')}; omit it."
-            )
-
-
-def spans_of_export(path: Paths, found: Format, how: Reading) -> Annotations:
-    """Return the study of the spans in the export of a tool, or in several."""
+def spans_of_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
+    """Return the study of the spans in one or several exports of a tool."""
     files = matching(path)
-    several, name = len(files) > 1, named_files(files)
-    if found.read_spans is None:
+    name = named_files(files)
+    if tool.read_spans is None:
         raise OptionError(
-            f"{name}: {found.title} is not read as spans; write a table with one row per span."
+            f"{name}: {tool.title} is not read as spans; write a table with one row per span."
         )
     spans = Spans()
+    request = replace(_request(reading), is_one_of_several=len(files) > 1)
     for file in files:
         spans.prefix = f"{shown(file)}, "
-        found.read_spans(file, replace(_request(how), is_one_of_several=several), spans)
-    settle_spans(spans, _request(how), name)
-    study = study_of_spans(Annotations, spans, tokens=how.tokens, case=how.case)
-    return replace(study, reading=replace(how, tool=found.name))
+        tool.read_spans(file, request, spans)
+    return _study(spans, replace(reading, tool=tool.name), name)
 
 
-def spans_of_table(frame: pd.DataFrame, how: Reading) -> Annotations:
+def spans_of_table(frame: pd.DataFrame, reading: Reading) -> Annotations:
     """Return the study of a table with one row per span, by the usual names of its columns."""
-    if how.tokens == "tool":
+    if reading.tokens == "tool":
         raise OptionError(f"{option('tokens', 'tool')} is for exports; a table has no tokens.")
-    named = usual_columns(frame)
-    if missing := [role for role in ("start", "end") if named[role] is None]:
+    usual = usual_columns(frame)
+    if missing := [role for role in ("start", "end") if usual[role] is None]:
         raise no_column(missing[0])
-    if named["text"] is None and named["length"] is None:
+    text, length = usual["text"], usual["length"]
+    if text is None and length is None:
         raise DataError(
-            "no column 'text' or 'length' of the documents, which the last end of a span does not "
-            "tell; add one, or use Annotations.from_spans(..., length=...)."
+            "no column 'text' or 'length' of the documents, whose length is not the last end of a "
+            "span; add one, or use Annotations.from_spans(..., length=...)."
         )
-    rest = [str(name) for name in frame if name not in named.values()]
-    labels = how.labels if isinstance(how.labels, str) else None
-    found = guess_columns(rest, unit=how.unit, rater=how.rater, labels=labels)
-    columns = {"document": found.unit, "rater": found.rater, "label": found.labels}
-    columns |= {role: named[role] for role in ("start", "end")}
-    length, text = (None, named["text"]) if named["text"] else (named["length"], None)
-    spans = table_spans(frame, {role: str(x) for role, x in columns.items()}, length, text)
+    rest = [str(name) for name in frame if name not in usual.values()]
+    labels = reading.labels if isinstance(reading.labels, str) else None
+    guess = guess_columns(rest, unit=reading.unit, rater=reading.rater, labels=labels)
+    columns = {"document": guess.unit, "rater": guess.rater, "label": str(guess.labels)}
+    columns |= {role: str(usual[role]) for role in ("start", "end")}
+    spans = table_spans(frame, columns, None if text else length, text)
     spans.is_listed = False
-    settle_spans(spans, _request(how), "the table")
-    study = study_of_spans(Annotations, spans, tokens=how.tokens, case=how.case)
-    return replace(study, reading=how)
+    return _study(spans, reading, "the table")
 
 
-def _request(how: Reading) -> Request:
-    """Return the request of the layer, and of what documents without spans mean."""
-    layer = how.spans if isinstance(how.spans, str) else None
-    return Request(layer, how.blank, how.roster, encoding=how.encoding)
+def _request(reading: Reading) -> Request:
+    layer = reading.spans if isinstance(reading.spans, str) else None
+    return Request(layer, reading.blank, reading.roster, encoding=reading.encoding)
+
+
+def _study(spans: Spans, reading: Reading, name: str) -> Annotations:
+    """Return the study of the annotated documents and of one layer of spans."""
+    settle_spans(spans, _request(reading), name)
+    study = study_of_spans(Annotations, spans, tokens=reading.tokens, case=reading.case)
+    return replace(study, reading=reading)

@@ -46,6 +46,7 @@ from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import Case, LabelSyntax, is_missing, parse_labels
 from setagree.study.numbers import as_number, inferred
 from setagree.study.reading import ANSWER_KINDS, AnswerKind
+from setagree.study.sampling import Floats
 from setagree.study.scalars import code_scalars
 from setagree.wording.label_sets import Label
 
@@ -53,8 +54,6 @@ UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text
 """Usual names of columns of units, which are neither raters nor counts."""
 
 _SUM_NAMES = {"all", "total", "sum"}
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 def read_counts(

@@ -38,6 +38,12 @@ ANSWER_KINDS = ("labels", "number", "category", "value")
 
 _DEFAULT_SYNTAX = LabelSyntax()
 
+_OF_SPANS = {
+    *("spans", "tokens", "unit", "rater", "labels", "case", "where", "tool", "encoding", "roster"),
+    *("blank", "sheet", "header_row", "sql", "delimiter", "filename_column"),
+}
+"""Options that apply to spans."""
+
 _FURTHER_COLUMNS = ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
 """Options for further columns of a table; the last four are columns of rows."""
 
@@ -283,6 +289,9 @@ class Reading:
             check_choice("tokens", self.tokens, get_args(Tokens))
             if not self.spans:
                 raise OptionError(f"{option('tokens')} makes sense only with {option('spans')}.")
+        for name, default in _DEFAULTS if self.spans else ():
+            if name not in _OF_SPANS and (value := getattr(self, name)) and value != default:
+                raise OptionError(f"{option(name)} does not apply with {option('spans')}; omit it.")
 
     def _check_names(self) -> None:
         """Raise an error for values that are not a name, a list of names or a flag."""

@@ -42,12 +42,11 @@ from setagree.study.identifiers import tidied
 from setagree.study.labels import Case, clean_label
 from setagree.study.layouts import code_flags
 from setagree.study.reading import Reading, Tokens
-from setagree.study.sampling import Chance
+from setagree.study.sampling import Chance, Floats
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 OfDocuments: TypeAlias = "str | Mapping[Any, Any]"
 """A column of the table, or a mapping from documents."""
 Done: TypeAlias = "Literal['all'] | Iterable[tuple[Any, Any]] | pd.DataFrame | None"
@@ -67,10 +66,10 @@ _BYTES_PER_LABEL = 100
 
 
 class Span(NamedTuple):
-    """A labelled span: start and end are its offsets, the end is not part of it.
+    """A labelled span from `start` to `end`, which is not part of it.
 
-    `place` is where it is in the file. `quote` is its text, if the export repeats it: it shows
-    whether offsets count UTF-16 units. `layer` is what one of several layers of a tool is called.
+    `place` is its location in the file. `quote` is its text, if the export repeats it, which shows
+    whether offsets count UTF-16 units. `layer` is its layer, if the tool has several.
     """
 
     document: Hashable
@@ -95,19 +94,19 @@ class Spans:
     ----------
     rows : list of Span
     done : dict
-        The place at which each (document, rater) is done, with or without spans.
+        The annotated pairs of document and rater, with or without spans, and their places.
     texts, lengths, tokens : dict
         Text, length, and offsets of the tokens of documents.
     ignored : Counter
-        Other annotations that were ignored, by kind.
+        Numbers of other annotations by kind.
     utf16 : bool
-        Whether the tool counts UTF-16 units. Default: as quotes and ends of spans show it.
+        Whether the tool counts UTF-16 units. Default: as quotes and ends of spans show.
     why : str
-        A sentence that says why the tool leaves documents without spans open; blank if it does not.
+        A sentence on why documents without spans may not be annotated; blank if they are.
     is_listed : bool
         Whether the file lists documents without spans.
     prefix : str
-        What goes before places: the file.
+        The file, which precedes places.
     """
 
     rows: list[Span] = field(default_factory=list)
@@ -126,7 +125,7 @@ class Spans:
     ) -> Pair:
         """Add a document that a rater annotated, and return both.
 
-        Raise DataError if that was added before, or with another text.
+        Raise DataError if it was added before, or with another text.
         """
         pair, place = (document, rater), self.prefix + place
         if pair in self.done:
@@ -138,8 +137,8 @@ class Spans:
         if text is not None and self.texts.setdefault(document, text) != text:
             raise DataError(
                 f"{place}: the text of document {shorten(document)} differs from that in "
-                f"{self.place_of(document)}, so that offsets do not mean the same places; export "
-                "both from one text."
+                f"{self.place_of(document)}, so that offsets are not comparable; export both from "
+                "one text."
             )
         return pair
 
@@ -158,18 +157,18 @@ class Spans:
         self.rows.append(Span(*pair, start, end, label, self.prefix + place, quote, layer))
 
     def place_of(self, document: Hashable) -> str:
-        """Return the place of a document: that of its first rater."""
+        """Return the place of a document by its first rater."""
         return next(place for (name, _), place in self.done.items() if name == document)
 
     @property
-    def open_pairs(self) -> list[tuple[Hashable, Hashable]]:
-        """The documents and raters that are not done."""
+    def open_pairs(self) -> list[Pair]:
+        """The pairs of document and rater that are not in `done`."""
         names = dict.fromkeys([*(d for d, _ in self.done), *self.texts, *self.lengths])
         raters = dict.fromkeys(rater for _, rater in self.done)
         return [pair for pair in product(names, raters) if pair not in self.done]
 
     def warn_open(self, remedy: str, name: str = "") -> None:
-        """Warn of documents and raters that are not done, of which nothing is known."""
+        """Warn of documents that are read as not annotated by raters without a span in them."""
         if pairs := self.open_pairs:
             document, rater = map(shorten, pairs[0])
             warn(
@@ -266,7 +265,7 @@ def table_spans(
     length: OfDocuments | None,
     text: OfDocuments | None,
 ) -> Spans:
-    """Return the spans of a table with the columns of `from_spans`; rows without one are done."""
+    """Return the spans of a table with the columns of `from_spans`; other rows are annotated."""
     check_columns(list(frame), list(names.values()))
     if (length is None) == (text is None):
         raise OptionError("use one of length= and text=.")
@@ -274,47 +273,49 @@ def table_spans(
         raise DataError("the table has 0 rows; there is nothing to score.")
     coded = [code_ids(pick_column(frame, names[role]), role) for role in ("document", "rater")]
     documents, raters = (ids[codes].tolist() for codes, ids in coded)
-    texts, lengths = (_of_documents(given, frame, documents) for given in (text, length))
+    texts, lengths = (_of_documents(source, frame, documents) for source in (text, length))
     spans = Spans(texts=texts, lengths=lengths)
     places = [f"row {k + 1}" for k in range(len(frame))]
     spans.done.update(zip(zip(documents, raters, strict=True), places, strict=True))
     cells = [pick_column(frame, names[role]) for role in ("start", "end", "label")]
     blank = np.array([column.isna() | (column.astype(str).str.strip() == "") for column in cells])
     offsets = [pd.to_numeric(column, errors="coerce").to_numpy(dtype=float) for column in cells[:2]]
-    whole = ~blank.any(axis=0) & np.isfinite(offsets[0]) & np.isfinite(offsets[1])
-    if odd := np.flatnonzero(~whole & ~blank.all(axis=0)).tolist():
+    has_span = ~blank.any(axis=0) & np.isfinite(offsets[0]) & np.isfinite(offsets[1])
+    if odd := np.flatnonzero(~has_span & ~blank.all(axis=0)).tolist():
         raise DataError(
-            f"{places[odd[0]]} has no span: a start and an end that are numbers, and a label, are "
-            f"needed, or none of the three ({counted(len(odd), 'row')})."
+            f"{places[odd[0]]}: start and end must be numbers, with a label, or all three must be "
+            f"blank ({counted(len(odd), 'row')})."
         )
-    # a column of whole numbers with blanks has floats
+    # a column of integers with blanks has floats
     labels = [int(x) if isinstance(x, float) and x.is_integer() else x for x in cells[2].tolist()]
     columns = (documents, raters, *(x.tolist() for x in offsets), labels, places)
-    spans.rows = [Span(*one) for one in compress(zip(*columns, strict=True), whole)]
+    spans.rows = [Span(*row) for row in compress(zip(*columns, strict=True), has_span)]
     return spans
 
 
 def _of_documents(
-    given: OfDocuments | None, frame: pd.DataFrame, documents: list[Any]
+    source: OfDocuments | None, frame: pd.DataFrame, documents: list[Any]
 ) -> dict[Any, Any]:
     """Return the text, or the length, of each document from a column or a mapping."""
-    if given is None or isinstance(given, Mapping):
-        return {tidied(name): one for name, one in (given or {}).items()}
-    if not isinstance(given, str):
-        raise OptionError(f"a column or a mapping from documents is needed, not {a_type(given)}.")
-    found: dict[Any, Any] = {}
-    check_columns(list(frame), [given])
-    column = pick_column(frame, given)
+    if source is None or isinstance(source, Mapping):
+        return {tidied(name): value for name, value in (source or {}).items()}
+    if not isinstance(source, str):
+        raise OptionError(
+            f"texts and lengths must be a column or a mapping from documents, not {a_type(source)}."
+        )
+    values: dict[Any, Any] = {}
+    check_columns(list(frame), [source])
+    column = pick_column(frame, source)
     rows = zip(documents, column.tolist(), range(1, 1 + len(frame)), strict=True)
-    for name, one, row in compress(rows, column.notna()):
-        if found.setdefault(name, one) != one:
-            of = f"document {shorten(name)}"
-            raise DataError(f"row {row}: column {given!r} has several values for {of}.")
-    return found
+    for name, value, row in compress(rows, column.notna()):
+        if values.setdefault(name, value) != value:
+            problem = f"column {source!r} has several values for document {shorten(name)}"
+            raise DataError(f"row {row}: {problem}.")
+    return values
 
 
 def _add_done(spans: Spans, done: Done, names: tuple[str, str]) -> None:
-    """Add the documents that raters annotated without spans, or warn of those without a row."""
+    """Add the documents that raters annotated without spans, or warn of those without rows."""
     if done is None:
         spans.warn_open("done='all'")
         return
@@ -327,21 +328,21 @@ def _add_done(spans: Spans, done: Done, names: tuple[str, str]) -> None:
     else:
         pairs = done
     listed = dict.fromkeys((tidied(document), tidied(rater)) for document, rater in pairs)
-    if rest := [pair for pair in spans.done if pair not in listed]:
+    if unlisted := next((pair for pair in spans.done if pair not in listed), None):
+        document, rater = map(shorten, unlisted)
         raise DataError(
-            f"{spans.done[rest[0]]}: rater {shorten(rest[0][1])} has a span in document "
-            f"{shorten(rest[0][0])}, which is not listed in done=."
+            f"{spans.done[unlisted]}: rater {rater} has a span in document {document}, which is not"
+            " listed in done=."
         )
     raters = {rater for _, rater in spans.done}
     for rater in dict.fromkeys(rater for _, rater in listed if rater not in raters):
         if hint := did_you_mean(rater, raters):
             warn(f"done= lists {shorten(rater)}, who has no row.{hint}", SetagreeWarning)
-    for pair in listed:
-        spans.done.setdefault(pair, "done=")
+    spans.done |= {pair: "done=" for pair in listed if pair not in spans.done}
 
 
 def as_spans() -> str:
-    """Return the option that reads labelled spans, of `read` or of the command."""
+    """Return the option of `read` or of the command that reads labelled spans."""
     return python_or_command(option("spans", value=True), "--spans auto")
 
 
@@ -364,15 +365,15 @@ def spans_hint(frame: pd.DataFrame) -> str:
     if not (offsets < pd.to_numeric(frame[end].head(100), errors="coerce")).any():
         return ""
     return (
-        f"Columns {start!r} and {end!r} may be those of labelled spans, which were not read; to "
-        f"read them, use {as_spans()}."
+        f"Columns {start!r} and {end!r} may be of labelled spans, which were not read; to read "
+        f"them, use {as_spans()}."
     )
 
 
 def document_pieces(units: Sequence[object]) -> list[tuple[str, float]] | None:
-    """Return document and length of units such as ``doc1:0-40``, or None if others are among them.
+    """Return document and length of units such as ``doc1:0-40``, or None if there are other units.
 
-    The pieces of a document follow one another from 0 on, as those of a study of spans do.
+    The pieces of each document must be contiguous and start at 0, as in a study of spans.
     """
     places = []
     for unit in units:
@@ -391,23 +392,23 @@ def warn_pieces(units: Sequence[object]) -> None:
     """Warn if units are pieces of documents that are read without their lengths."""
     if len(units) > 1 and document_pieces(units) is not None:
         warn(
-            f"units such as {shorten(units[0])} are pieces of documents, as those of a study of "
+            f"units such as {shorten(units[0])} appear to be pieces of documents in a study of "
             f"labelled spans, and count once each; to count them by length, use {as_spans()}.",
             SetagreeWarning,
         )
 
 
-def sized_pieces(study: Annotations, how: Reading) -> Annotations:
-    """Return the study of pieces that were written, with their documents and lengths.
+def sized_pieces(study: Annotations, reading: Reading) -> Annotations:
+    """Return a study whose units are pieces of documents with their documents and lengths.
 
-    Raise DataError if the units are not pieces that fill documents.
+    Raise DataError if the units are not contiguous pieces of documents.
     """
-    found = document_pieces(study.units.tolist())
-    if found is None or how.tokens is not None:
+    pieces = document_pieces(study.units.tolist())
+    if pieces is None or reading.tokens is not None:
         raise no_column("start")
-    table = pd.DataFrame(found, index=study.units, columns=["document", "length"])
+    table = pd.DataFrame(pieces, index=study.units, columns=["document", "length"])
     study = study.with_units(table).sampled(cluster="document", size="length")
-    return replace(study, reading=how)
+    return replace(study, reading=reading)
 
 
 def study_of_spans(
@@ -419,27 +420,18 @@ def study_of_spans(
     chance: Chance = "documents",
 ) -> Annotations:
     """Return the study of spans, whose units are the atoms of documents; see `from_spans`."""
-    how = Reading(spans=True, tokens=tokens)
     if kinds := ", ".join(counted(n, kind) for kind, n in spans.ignored.items() if n):
-        warn(f"ignored beside the labelled spans: {kinds}.", SetagreeWarning)
+        warn(f"ignored annotations that are not labelled spans: {kinds}.", SetagreeWarning)
     if not spans.done:
         raise DataError("no rater annotated a document; there is nothing to score.")
-    labels = []
-    for one in spans.rows:
-        if one.document in spans.texts and (one.start % 1 or one.end % 1):
-            both = f"{one.start:.12g} and {one.end:.12g}"
-            raise DataError(f"{one.place}: offsets of a text are whole numbers, not {both}.")
-        try:
-            labels.append(clean_label(one.label, case))
-        except LabelError as error:
-            raise DataError(f"{one.place}: {error}") from None
+    labels = _labels(spans, case)
     names, raters = ([*dict.fromkeys(pair[k] for pair in spans.done)] for k in (0, 1))
     if twice := [name for name, n in Counter(map(str, names)).items() if n > 1]:
-        raise DataError(f"several documents are called {listing(twice)}; rename all but one.")
-    place, of_rater = ({name: k for k, name in enumerate(each)} for each in (names, raters))
-    doc = np.array([place[one.document] for one in spans.rows], dtype=np.int64)
-    who = np.array([of_rater[one.rater] for one in spans.rows], dtype=np.int64)
-    start, end = (np.array([one[k] for one in spans.rows], dtype=np.float64) for k in (2, 3))
+        raise DataError(f"several documents have the name {listing(twice)}; rename all but one.")
+    doc_code, rater_code = ({name: k for k, name in enumerate(ids)} for ids in (names, raters))
+    doc = np.array([doc_code[span.document] for span in spans.rows], dtype=np.int64)
+    who = np.array([rater_code[span.rater] for span in spans.rows], dtype=np.int64)
+    start, end = (np.array([span[k] for span in spans.rows], dtype=np.float64) for k in (2, 3))
     lengths = np.array([_length(spans, name) for name in names], dtype=np.float64)
     _to_code_points(spans, names, doc, start, end)
     _check_offsets(spans, lengths[doc], start, end)
@@ -451,8 +443,7 @@ def study_of_spans(
         doc, who, labels = doc[kept], who[kept], [*compress(labels, kept)]
         lengths = np.array([*map(len, cuts)], dtype=np.float64)
     atoms = _Atoms.of(lengths, doc, start, end)
-    pairs = np.array([(place[d], of_rater[r]) for d, r in spans.done], dtype=np.int64)
-    documents, rated = pairs.T
+    documents, rated = np.array([(doc_code[d], rater_code[r]) for d, r in spans.done]).T
     rated = np.repeat(rated, np.diff(atoms.offsets)[documents])
     keys = np.sort(entries_of(atoms.offsets, documents) * len(raters) + rated)
     unit_codes, rater_codes = np.divmod(keys, len(raters))
@@ -462,20 +453,35 @@ def study_of_spans(
     if None not in texts:
         low, high = (x.astype(np.int64).tolist() for x in (atoms.low, atoms.high))
         ends: Any = [range(len(text or "") + 1) for text in texts]
-        if tokens is not None:  # from the start of a token to that of the next one
-            pairs_of = zip(cuts, texts, strict=True)
-            ends = [[0, *(low for low, _ in cut[1:]), len(text or "")] for cut, text in pairs_of]
+        if tokens is not None:  # from the start of a token to the start of the next one
+            both = zip(cuts, texts, strict=True)
+            ends = [[0, *(low for low, _ in cut[1:]), len(text or "")] for cut, text in both]
         places = zip(atoms.document.tolist(), low, high, strict=True)
         columns["text"] = as_objects([str(texts[d])[ends[d][a] : ends[d][b]] for d, a, b in places])
     table = pd.DataFrame(columns, index=pd.Index(units, dtype=object, name="unit"))
     i, g, k = (x.astype(np.int32) for x in (unit_codes, rater_codes, value_codes))
     ids = (units, as_objects(raters), tuple(values))
-    study = cls("labels", *ids, i, g, k, unit_table=table, reading=how)
+    reading = Reading(spans=True, tokens=tokens)
+    study = cls("labels", *ids, i, g, k, unit_table=table, reading=reading)
     return study.with_used_values().sampled(cluster="document", size="length", chance=chance)
 
 
+def _labels(spans: Spans, case: Case) -> list[Any]:
+    """Return the labels of spans; raise DataError for invalid ones, and fractions of characters."""
+    labels = []
+    for span in spans.rows:
+        if span.document in spans.texts and (span.start % 1 or span.end % 1):
+            both = f"{span.start:.12g} and {span.end:.12g}"
+            raise DataError(f"{span.place}: offsets of a text must be whole numbers, not {both}.")
+        try:
+            labels.append(clean_label(span.label, case))
+        except LabelError as error:
+            raise DataError(f"{span.place}: {error}") from None
+    return labels
+
+
 def _length(spans: Spans, document: Hashable) -> float:
-    """Return the length of a document: that of its text, if that is known."""
+    """Return the length of a document: of its text, or as passed."""
     if isinstance(text := spans.texts.get(document), str):
         return len(text)
     length = spans.lengths.get(document) if text is None else text
@@ -483,8 +489,8 @@ def _length(spans: Spans, document: Hashable) -> float:
     if text is not None or not 0 <= size < np.inf:
         raise DataError(
             f"{spans.place_of(document)}: document {shorten(document)} has no text and no length"
-            f"{'' if length is None else f', but {shorten(length)}'}; give its length=. The last "
-            "end of a span does not tell it."
+            f"{'' if length is None else f', but {shorten(length)}'}; pass its length=, which is "
+            "not the last end of a span."
         )
     return size
 
@@ -492,12 +498,13 @@ def _length(spans: Spans, document: Hashable) -> float:
 def _check_offsets(spans: Spans, limit: Floats, start: Floats, end: Floats) -> None:
     """Raise DataError for a span that is empty, or not inside its document."""
     bad = np.flatnonzero(~((start >= 0) & (start < end) & (end <= limit)))
-    for k in bad[:1].tolist():
-        one, n = spans.rows[k], counted(bad.size, "such span")
-        rule = "starts before it ends" if start[k] >= end[k] else f"lies in 0 to {limit[k]:.12g}"
+    if bad.size:
+        k, n = int(bad[0]), counted(bad.size, "such span")
+        span = spans.rows[k]
+        rule = "end after its start" if start[k] >= end[k] else f"be within 0 to {limit[k]:.12g}"
         raise DataError(
-            f"{one.place}: span {start[k]:.12g}-{end[k]:.12g} of document {shorten(one.document)} "
-            f"by rater {shorten(one.rater)} is no place of the text: a span {rule} ({n}). Correct "
+            f"{span.place}: span {start[k]:.12g}-{end[k]:.12g} of document "
+            f"{shorten(span.document)} by rater {shorten(span.rater)} must {rule} ({n}). Correct "
             "the offsets."
         )
 
@@ -505,48 +512,51 @@ def _check_offsets(spans: Spans, limit: Floats, start: Floats, end: Floats) -> N
 def _to_code_points(
     spans: Spans, names: Sequence[Hashable], doc: Codes, start: Floats, end: Floats
 ) -> None:
-    """Turn offsets that count UTF-16 units into code points, if a quote or an end shows them.
+    """Convert offsets from UTF-16 units to code points, if a quote or an end shows such units.
 
-    Both counts are equal unless a text has characters beyond U+FFFF, such as emoji. One document
-    shows it for all. Raise DataError if the text at the offsets of a span is not its quote.
+    Both are equal unless a text has characters beyond U+FFFF, such as emoji. If one document shows
+    it, all are converted. Raise DataError if the text at the offsets of a span is not its quote.
     """
-    rows_of = dict(zip(names, _rows_by_document(doc, len(names)), strict=True))
-    texts = {name: spans.texts[name] for name in names if name in spans.texts}
+    rows_of = zip(names, _rows_by_document(doc, len(names)), strict=True)
+    texts = [(name, rows, spans.texts[name]) for name, rows in rows_of if name in spans.texts]
     # the offset of each code point in UTF-16 units
     units = {
-        name: np.cumsum([0, *(1 + (sign > "\uffff") for sign in text)])
-        for name, text in texts.items()
+        name: np.cumsum([0, *(1 + (character > "\uffff") for character in text)])
+        for name, _, text in texts
         if not text.isascii() and max(text) > "\uffff"
     }
-    is_utf16 = spans.utf16
-    for name, at in units.items():
-        rows, text = rows_of[name], texts[name]
-        wrong = _misquoted(spans, rows, text, start[rows], end[rows])
-        if wrong is not None:
-            moved = np.searchsorted(at, start[rows]), np.searchsorted(at, end[rows])
-            is_utf16 |= _misquoted(spans, rows, text, *moved) is None
-        elif (
-            not is_utf16 and (beyond := rows[(end[rows] > len(text)) & (end[rows] <= at[-1])]).size
-        ):
-            is_utf16 = True
-            place = spans.rows[beyond[0]].place
-            sentence = "offsets are read as UTF-16 units, because a span ends beyond the text"
-            warn(f"{sentence} otherwise (first: {place}).", SetagreeWarning)
-    for name, at in units.items() if is_utf16 else ():
-        rows = rows_of[name]
-        start[rows], end[rows] = np.searchsorted(at, start[rows]), np.searchsorted(at, end[rows])
-        if name in spans.tokens:
-            cuts = np.searchsorted(at, np.array(spans.tokens[name]).reshape(-1, 2))
-            spans.tokens[name] = [*map(tuple, cuts.tolist())]
-    for name, text in texts.items():
-        rows = rows_of[name]
+    is_utf16 = spans.utf16 or any(
+        _counts_units(spans, rows, text, units[name], start, end)
+        for name, rows, text in texts
+        if name in units
+    )
+    for name, rows, text in texts:
+        if is_utf16 and name in units:
+            start[rows], end[rows] = (np.searchsorted(units[name], x[rows]) for x in (start, end))
+            if name in spans.tokens:
+                cuts = np.searchsorted(units[name], np.array(spans.tokens[name]).reshape(-1, 2))
+                spans.tokens[name] = [*map(tuple, cuts.tolist())]
         if (k := _misquoted(spans, rows, text, start[rows], end[rows])) is not None:
-            one = spans.rows[k]
+            span = spans.rows[k]
             raise DataError(
-                f"{one.place}: the text of document {shorten(name)} at {start[k]:.12g}-"
-                f"{end[k]:.12g} is not {shorten(one.quote)}, the text of the span; are these the "
-                "offsets of another text?"
+                f"{span.place}: the text of document {shorten(name)} at {start[k]:.12g}-"
+                f"{end[k]:.12g} is not {shorten(span.quote)}, the text of the span; correct the "
+                "offsets."
             )
+
+
+def _counts_units(
+    spans: Spans, rows: Codes, text: str, units: Codes, start: Floats, end: Floats
+) -> bool:
+    """Return whether the quotes or the ends of spans show that offsets count UTF-16 units."""
+    if _misquoted(spans, rows, text, start[rows], end[rows]) is not None:
+        moved = (np.searchsorted(units, x[rows]) for x in (start, end))
+        return _misquoted(spans, rows, text, *moved) is None
+    beyond = rows[(end[rows] > len(text)) & (end[rows] <= units[-1])]
+    if beyond.size:
+        sentence = "offsets are read as UTF-16 units, because a span ends beyond the text otherwise"
+        warn(f"{sentence} (first: {spans.rows[beyond[0]].place}).", SetagreeWarning)
+    return bool(beyond.size)
 
 
 def _rows_by_document(doc: Codes, n: int) -> list[Codes]:
@@ -556,9 +566,9 @@ def _rows_by_document(doc: Codes, n: int) -> list[Codes]:
 
 
 def _misquoted(spans: Spans, rows: Codes, text: str, start: Any, end: Any) -> int | None:
-    """Return the first of some spans whose quote is not the text at its offsets, or None.
+    """Return the first of the spans `rows` whose quote is not the text at its offsets, or None.
 
-    Runs of white space are equal, because tools write line breaks as spaces.
+    Runs of white space are treated as equal, because tools write line breaks as spaces.
     """
     for k, low, high in zip(rows.tolist(), start.tolist(), end.tolist(), strict=True):
         if (quote := spans.rows[k].quote) is not None and 0 <= low < high:
@@ -569,7 +579,7 @@ def _misquoted(spans: Spans, rows: Codes, text: str, start: Any, end: Any) -> in
 
 
 def _tokens(spans: Spans, document: Hashable, tokens: Tokens) -> Sequence[tuple[float, float]]:
-    """Return the offsets of the words, or of the tokens of the tool, of a document."""
+    """Return the offsets of the words of a document, or of the tokens of the tool."""
     if tokens == "words" and document in spans.texts:
         return [match.span() for match in _WORD.finditer(spans.texts[document])]
     if tokens == "tool" and document in spans.tokens:
@@ -577,14 +587,14 @@ def _tokens(spans: Spans, document: Hashable, tokens: Tokens) -> Sequence[tuple[
     needed = "text" if tokens == "words" else "offsets of its tokens"
     raise DataError(
         f"{spans.place_of(document)}: {option('tokens', tokens)} requires the {needed} of each "
-        f"document, which document {shorten(document)} lacks."
+        f"document, which document {shorten(document)} does not have."
     )
 
 
 def _in_tokens(
     spans: Spans, cuts: Sequence[Any], doc: Codes, start: Floats, end: Floats
 ) -> tuple[npt.NDArray[np.bool_], Floats, Floats]:
-    """Return which spans have a token, their first tokens, and their last ones + 1."""
+    """Return which spans have a token, the first token of each span, and its last token + 1."""
     first, last = np.zeros(len(doc)), np.zeros(len(doc))
     for cut, rows in zip(cuts, _rows_by_document(doc, len(cuts)), strict=True):
         starts, ends = np.array(cut, dtype=np.float64).reshape(-1, 2).T
@@ -607,7 +617,7 @@ class _Atoms(NamedTuple):
     offsets : ndarray of int, shape (n_documents + 1,)
         The first atom of each document.
     first, last : ndarray of int, shape (n_spans,)
-        The first atom of each span, and the one behind its last.
+        The first atom of each span, and its last atom + 1.
     """
 
     document: Codes
@@ -619,7 +629,7 @@ class _Atoms(NamedTuple):
 
     @classmethod
     def of(cls, lengths: Floats, doc: Codes, start: Floats, end: Floats) -> _Atoms:
-        """Return the atoms of documents whose spans have their document, start and end."""
+        """Return the atoms of documents with the spans from `start` to `end` in document `doc`."""
         used = np.arange(len(lengths))
         position = np.concatenate([0 * lengths, lengths, start, end])
         # complex numbers are ordered by their real parts, and then by their imaginary parts

@@ -230,7 +230,7 @@ def answers(study):
     return {unit: tuple(map(set, row)) for unit, row in zip(wide.index, wide.values, strict=True)}
 
 
-@pytest.mark.filterwarnings("ignore:ignored beside:setagree.errors.SetagreeWarning")
+@pytest.mark.filterwarnings("ignore:ignored annotations:setagree.errors.SetagreeWarning")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_every_tool_gives_the_same_study(tool, tmp_path):
     path, name = tool(tmp_path), tool.__name__
@@ -252,7 +252,7 @@ def test_every_tool_gives_the_same_study(tool, tmp_path):
     assert study.reading.spans is True
 
 
-@pytest.mark.filterwarnings("ignore:ignored beside:setagree.errors.SetagreeWarning")
+@pytest.mark.filterwarnings("ignore:ignored annotations:setagree.errors.SetagreeWarning")
 @pytest.mark.parametrize("tool", [table, doccano, brat])
 def test_a_roster_lists_who_annotated_what(tool, tmp_path):
     pairs = [pair for pair in MARKS if pair != ("d2", "ben")]
@@ -263,14 +263,14 @@ def test_a_roster_lists_who_annotated_what(tool, tmp_path):
 
 
 def test_other_annotations_are_counted(tmp_path):
-    with pytest.warns(SetagreeWarning, match="ignored beside the labelled spans: 1 relation"):
+    with pytest.warns(SetagreeWarning, match="not labelled spans: 1 relation"):
         sa.read(brat(tmp_path), spans=True, blank="empty")
 
 
 def test_relations_of_doccano_are_counted(tmp_path):
     folder = doccano(tmp_path)
     edited(folder / "ana.jsonl", '"Comments"', '"relations": [{"id": 1}], "Comments"')
-    with pytest.warns(SetagreeWarning, match="ignored beside the labelled spans: 2 relations"):
+    with pytest.warns(SetagreeWarning, match="not labelled spans: 2 relations"):
         sa.read(folder, spans=True, blank="empty")
 
 
@@ -297,7 +297,7 @@ def test_tokens_of_the_tool_and_words(tmp_path):
     ]
 
 
-@pytest.mark.filterwarnings("ignore:ignored beside:setagree.errors.SetagreeWarning")
+@pytest.mark.filterwarnings("ignore:ignored annotations:setagree.errors.SetagreeWarning")
 @pytest.mark.parametrize(
     ("tool", "pattern"),
     [
@@ -341,7 +341,7 @@ def test_pieces_that_were_written_are_read_again(tmp_path):
             alpha, abs=1e-12
         )
     for read in (sa.read, sa.Annotations.from_long):
-        with pytest.warns(SetagreeWarning, match="'d1:0-3' are pieces of documents"):
+        with pytest.warns(SetagreeWarning, match="'d1:0-3' appear to be pieces of documents"):
             read(study.to_long())
     with pytest.raises(DataError, match="no column 'start' of spans"):
         sa.read(study.to_long()[2:], spans=True)
@@ -374,7 +374,7 @@ def test_odd_spans_are_refused_with_their_place(tmp_path):
         sa.read(path, spans=True)
     path = prodigy(tmp_path)
     edited(path, '"end": 19', '"end": 8')
-    with pytest.raises(DataError, match=r"span 8-8 .* starts before it ends"):
+    with pytest.raises(DataError, match=r"span 8-8 .* must end after its start"):
         sa.read(path, spans=True)
 
 
@@ -386,7 +386,7 @@ def test_texts_that_differ_between_raters_are_refused(tmp_path):
         sa.read(folder, spans=True, blank="empty")
 
 
-@pytest.mark.filterwarnings("ignore:ignored beside:setagree.errors.SetagreeWarning")
+@pytest.mark.filterwarnings("ignore:ignored annotations:setagree.errors.SetagreeWarning")
 def test_texts_that_are_not_those_of_the_spans_are_refused(tmp_path):
     folder = brat(tmp_path)
     edited(folder / "ana" / "d1.ann", "0 3\tAnn", "0 3\tAn")
@@ -508,7 +508,7 @@ def test_tables_of_spans_are_recognised_without_the_option(tmp_path):
     frame = pd.read_csv(table(tmp_path)).dropna()
     with pytest.raises(DataError, match=r"annotated more than once.*'start' and 'end'.*spans=True"):
         sa.read(frame)
-    with pytest.warns(SetagreeWarning, match="'start' and 'end' may be those of labelled spans"):
+    with pytest.warns(SetagreeWarning, match="'start' and 'end' may be of labelled spans"):
         sa.read(frame.drop_duplicates(["document", "rater"]))
     assert "use --spans auto." in refusal("score", tmp_path / "spans.csv")
 

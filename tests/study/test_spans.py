@@ -92,13 +92,13 @@ def test_labels_beside_blanks_are_whole_numbers():
 
 
 REFUSED = {
-    "beyond the text": ({"a": "d 0-10 P"}, {}, "row 1: span 0-10 .* lies in 0 to 9 "),
-    "empty": ({"a": "d 4-4 P"}, {}, "row 1: span 4-4 .* starts before it ends"),
+    "beyond the text": ({"a": "d 0-10 P"}, {}, "row 1: span 0-10 .* must be within 0 to 9 "),
+    "empty": ({"a": "d 4-4 P"}, {}, "row 1: span 4-4 .* must end after its start"),
     "before the text": ({"a": "d 0-4 P"}, {"start": "minus"}, "row 1: span -1-4"),
     "not done": ({"a": "d 0-4 P"}, {"done": [("d", "b")]}, "which is not listed in done="),
     "no length": ({"a": "e 0-4 P"}, {"length": {}}, "document 'e' has no text and no length"),
     "no column": ({"a": "d 0-4 P"}, {"label": "tag"}, "'tag'"),
-    "half a span": ({"a": "d 0-4 P"}, {"end": "blank"}, "row 1 has no span"),
+    "half a span": ({"a": "d 0-4 P"}, {"end": "blank"}, "row 1: start and end must be numbers"),
     "length in words": ({"a": "d 0-4 P"}, {"length": {"d": "nine"}}, "no length, but 'nine'"),
     "no text": (
         {"a": "d 0-4 P"},
@@ -110,7 +110,7 @@ REFUSED = {
     "half a character": (
         {"a": "d 0-4 P"},
         {"length": None, "text": {"d": "a text"}, "start": "half"},
-        "row 1: offsets of a text are whole numbers, not 0.5 and 4",
+        "row 1: offsets of a text must be whole numbers, not 0.5 and 4",
     ),
     "two lengths": (
         {"a": "d 0-4 P, d 1-2 P"},

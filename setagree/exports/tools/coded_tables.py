@@ -155,8 +155,8 @@ def read_sosci(path: Path, request: Request) -> Answers:
 # ---- Toloka: assignments ------------------------------------------------------------------------
 
 
-_ANSWERED = {"APPROVED", "ACCEPTED", "SUBMITTED"}
-_UNANSWERED = {"SKIPPED", "EXPIRED", "REJECTED", "ACTIVE"}
+_ANSWERED = {"approved", "accepted", "submitted"}
+_UNANSWERED = {"skipped", "expired", "rejected", "active"}
 
 
 def read_toloka(path: Path, request: Request) -> Answers:
@@ -187,25 +187,20 @@ def _unanswered(sheet: Sheet) -> Flags:
     name = "ASSIGNMENT:status"
     if name not in sheet.frame:
         return np.zeros(len(sheet.frame), dtype=bool)
-    states = sheet.cells(name)
-    odd = np.flatnonzero(~states.isin([*_ANSWERED, *_UNANSWERED]).to_numpy(dtype=bool))
-    if odd.size:
-        status, permitted = shorten(states.iloc[odd[0]]), sorted(_ANSWERED | _UNANSWERED)
-        problem = f"{status} is not a status; use {', '.join(permitted)}."
-        raise sheet.error(int(odd[0]), name, problem)
-    return states.isin([*_UNANSWERED]).to_numpy(dtype=bool)
+    problem = f"is not a status; use {', '.join(sorted(_ANSWERED | _UNANSWERED)).upper()}."
+    return sheet.one_of(name, _UNANSWERED, _ANSWERED, problem)
 
 
 def _toloka_cells(label_sep: str | None) -> Callable[[str], LabelSet]:
     def read(cell: str) -> LabelSet:
-        if label_sep is not None and not cell.startswith("["):
-            return splitter(label_sep)(cell)
-        if not cell.startswith("["):
+        if cell.startswith("["):
+            return label_list(read_json(cell), cell)
+        if label_sep is None:
             raise FileError(
                 f"{shorten(cell)} is not a JSON list; set {option('label_sep', '...')}, the "
                 "separator of labels (any text if each cell is one label)."
             )
-        return label_list(read_json(cell), cell)
+        return splitter(label_sep)(cell)
 
     return read
 

@@ -35,7 +35,12 @@ def _job(file: Path, name: str) -> Iterator[tuple[str, str, LabelSet, str]]:
             f"{name} has tracks through the frames of a video, which setagree does not match. Label"
             ' sets are tags on images: export the job as "CVAT for images".'
         )
-    rater = _assignee(root, name)
+    rater = root.findtext("meta/job/assignee/username", "").strip()
+    if not rater:
+        raise DataError(
+            f"{name} does not identify the rater: it has no <job> with an <assignee>. Assign each "
+            "job to its rater and export the jobs one by one, not the task or the project."
+        )
     images = root.findall("image")
     if n := len(root.findall("image/tag[@source='auto']")):
         warn(f"{name}: {counted(n, 'tag')} set by a model, not by {rater!r}.", SetagreeWarning)
@@ -52,13 +57,3 @@ def _attribute(element: ET.Element, attribute: str, place: str) -> str:
     if not value:
         raise FileError(f"{place}: <{element.tag}> has no {attribute!r}.")
     return value
-
-
-def _assignee(root: ET.Element, name: str) -> str:
-    rater = root.findtext("meta/job/assignee/username", "").strip()
-    if not rater:
-        raise DataError(
-            f"{name} does not identify the rater: it has no <job> with an <assignee>. Assign each "
-            "job to its rater and export the jobs one by one, not the task or the project."
-        )
-    return rater

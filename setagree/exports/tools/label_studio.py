@@ -88,9 +88,7 @@ def _chosen(
         if not _REGIONAL.isdisjoint(value.members()):
             raise value.fail("the choices belong to a region; a unit must have its own.")
         return value.at("choices").label_set()
-    if not several:
-        return frozenset()
-    return unanswered(request, annotation, question)
+    return unanswered(request, annotation, question, several=several)
 
 
 def _completed_by(annotation: Node) -> Hashable:
@@ -217,9 +215,7 @@ def _min_labels(
     """Return the labels of a row, as `_chosen` does for an annotation."""
     answer = row.get(question)
     if answer is None:
-        if request.blank is None and not several:
-            return frozenset()
-        return unanswered(request, row, question)
+        return unanswered(request, row, question, several=several or request.blank is not None)
     if isinstance(answer.value, dict):
         return answer.at("choices").label_set()
     return frozenset([answer.label()])

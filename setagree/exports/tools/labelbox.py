@@ -91,9 +91,7 @@ def _checked(
     answers = [each for each in _classifications(label) if each.at("name").value == question]
     if answers:
         return frozenset().union(*map(_ticked, answers))
-    if not several:
-        return frozenset()
-    return unanswered(request, label, question)
+    return unanswered(request, label, question, several=several)
 
 
 def _ticked(classification: Node) -> frozenset[Label]:

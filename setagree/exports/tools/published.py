@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,13 @@ from setagree.errors import DataError, listing, option
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.json_nodes import Node, parallel, read_object, read_records, shown
 from setagree.exports.reader_helpers import blank_answer, check_useless, choose_question
+from setagree.exports.registry import LIST_KEYS
 from setagree.exports.table_exports import Sheet
 from setagree.files.streams import Source, readable
 from setagree.study.columns import usual_roles
 from setagree.study.labels import LabelSyntax, printed_items, read_cell
 from setagree.wording.label_sets import Label, LabelSet
 
-_RATERS = {"annotators", "raters", "coders", "annotator_ids", "rater_ids", "worker_ids"}
-_ANSWERS = {"annotations", "labels", "answers", "ratings", "annotator_labels", "responses"}
 _MAX_ITEMS = 50
 
 # ---- LeWiDi 2023 and 2025: an object keyed by unit ----------------------------------------------
@@ -75,8 +75,10 @@ def _items(node: Node) -> Iterator[Node]:
 def _parallel_keys(record: Mapping[str, Any]) -> tuple[str, str, str] | None:
     """Return the keys of unit, raters and answers, if the last two are lists of one length."""
     lists = {name: _length(value) for name, value in record.items()}
-    raters = [name for name in record if name.casefold() in _RATERS and lists[name]]
-    answers = [name for name in record if name.casefold() in _ANSWERS and lists[name]]
+    raters, answers = (
+        [name for name in record if lists[name] and re.fullmatch(pattern, name)]
+        for pattern in LIST_KEYS
+    )
     unit = usual_roles(name for name in record if not lists[name]).get("unit")
     if len(raters) != 1 or len(answers) != 1 or unit is None:
         return None

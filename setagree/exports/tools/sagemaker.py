@@ -28,7 +28,11 @@ def read(path: Path, request: Request) -> Answers:
         for file in sorted(path.rglob("*.json"))
         if (match := _RESPONSE.fullmatch(file.relative_to(path).as_posix()))
     }
-    _check_jobs([match["job"] or "" for match in files.values()], path)
+    if len(jobs := list(dict.fromkeys(match["job"] or "" for match in files.values()))) > 1:
+        raise DataError(
+            f"{shown(path)} has the answers of {len(jobs)} jobs, in {listing(jobs)}; each numbers "
+            "its units from 0: pass the folder of one job."
+        )
     responses: list[tuple[int, Node]] = []
     for file, match in files.items():
         name = file.relative_to(path).as_posix()
@@ -42,15 +46,6 @@ def read(path: Path, request: Request) -> Answers:
         labels = _selected(content.at(question)) if content.get(question) is not None else None
         answers.add(unit, response.at("workerId").name(), labels, str(response))
     return answers
-
-
-def _check_jobs(folders: list[str], path: Path) -> None:
-    """Raise an error for the answers of several jobs, because each numbers its units from 0."""
-    if len(jobs := list(dict.fromkeys(folders))) > 1:
-        raise DataError(
-            f"{shown(path)} has the answers of {len(jobs)} jobs, in {listing(jobs)}; each numbers "
-            "its units from 0: pass the folder of one job."
-        )
 
 
 def _selected(content: Node) -> frozenset[Label]:
