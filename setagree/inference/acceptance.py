@@ -263,7 +263,7 @@ is 0.094 or less.'
     check_least("n_errors", n_errors, 0)
     check_least("n_checked", n_checked, 1)
     if n_errors > n_checked:
-        raise DataError(f"{n_errors:,} errors in {n_checked:,} answers cannot be.")
+        raise DataError(f"{n_errors:,} errors are more than the {n_checked:,} answers checked.")
     if n_checked != plan.n:
         raise DataError(
             f"the plan requires {plan.n:,} answers, and {n_checked:,} were checked; its risks are "

@@ -106,7 +106,7 @@ class Bootstrap(Resampled):
         if len(self.defined) < 2:
             return self.agreement.reason or "Fewer than two resamples are defined"
         alike = self.agreement.standard_error == 0
-        return self.agreement.standard_error_reason if alike else "All resamples came out alike"
+        return self.agreement.standard_error_reason if alike else "All resamples are equal"
 
     @property
     def remark(self) -> str | None:

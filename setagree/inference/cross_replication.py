@@ -29,11 +29,11 @@ from setagree.inference.panel_members import (
     Replicated,
     case_of,
     flags,
+    no_interval_reason,
     part_of,
     percentile_interval,
     rater_codes,
     unweighted_units,
-    why_no_interval,
 )
 from setagree.inference.resampling import over_resamples, row_weights
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
@@ -272,7 +272,7 @@ class CrossReplication(Replicated):
     @property
     def normalised_interval_reason(self) -> str | None:
         """Reason for a `normalised_interval` of NaN, or None."""
-        return self.normalised_reason or why_no_interval(self.normalised_distribution)
+        return self.normalised_reason or no_interval_reason(self.normalised_distribution)
 
     def normalised_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the percentile interval of the normalised kappa_x, or NaN if that is NaN."""

@@ -283,8 +283,8 @@ def ks_statistic(
 def _distinct_distances(tally: Tally, weights: Weights) -> tuple[Floats, Floats, Floats]:
     """Return the distinct distances between ratings of any units, and the numbers of their pairs.
 
-    The distances are ascending from 0, those that differ by rounding alone being one; between them
-    come the numbers halfway between each and the next.
+    The distances are ascending from 0, and those that differ by rounding alone are one. The second
+    array has the numbers halfway between each and the next.
     """
     used = np.flatnonzero(tally.pairable_totals)
     n, K = tally.pairable_totals[used], len(used)

@@ -184,7 +184,7 @@ class Replicated(Resampled):
     @property
     def interval_reason(self) -> str | None:
         """Reason for an interval of NaN, from the estimate or the resamples, or None."""
-        return self.reason or why_no_interval(self.distribution)
+        return self.reason or no_interval_reason(self.distribution)
 
     @property
     def _shown(self) -> str:
@@ -201,19 +201,19 @@ def percentile_interval(
 ) -> tuple[float, float]:
     """Return the percentile interval, or NaN if there is a reason or all resamples are equal."""
     check_level(level)
-    if reason is not None or why_no_interval(distribution) is not None:
+    if reason is not None or no_interval_reason(distribution) is not None:
         return float("nan"), float("nan")
     defined = distribution[np.isfinite(distribution)]
     low, high = np.percentile(defined, [50 * (1 - level), 50 * (1 + level)])
     return float(low), float(high)
 
 
-def why_no_interval(distribution: Floats) -> str | None:
+def no_interval_reason(distribution: Floats) -> str | None:
     """Return the reason for a missing percentile interval, or None."""
     defined = distribution[np.isfinite(distribution)]
     if len(defined) < 2:
         return "fewer than two resamples are defined"
-    return "all resamples came out alike" if np.ptp(defined) <= ROUNDING else None
+    return "all resamples are equal" if np.ptp(defined) <= ROUNDING else None
 
 
 def require_raters(study: Data, what: str, reading: Reading | None = None) -> Annotations:

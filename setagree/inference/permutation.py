@@ -344,25 +344,20 @@ def _tested(
             f"{option('scheme', scheme)} is not for units "
             f"{'with' if agreement.case.is_sized else 'without'} sizes."
         )
-    if scheme == "rotation":
-        found = np.full(n_resamples, np.nan)
-        if agreement.reason is None:
-            found = rotated_estimates(agreement, n_resamples, generator)
-        return PermutationTest(
-            agreement, found, scheme, alternative, exact=False, exact_mean=np.nan
-        )
     sampling = None if agreement.study is None else agreement.study.sampling
     is_ignored = sampling is not None and not (sampling.is_weighted and sampling.cluster is None)
-    if sampling is not None and is_ignored and scheme != "within_cluster":
+    if sampling is not None and is_ignored and scheme not in {"within_cluster", "rotation"}:
         within = f" To keep answers in their cluster, use {option('scheme', 'within_cluster')}."
         instead = "" if sampling.cluster is None else within
         warn_ignored(sampling, f"permutation_test with {option('scheme', scheme)}", instead)
+    exact = False
     if agreement.reason is not None:
         check_drawing(n_resamples, 1)
-        distribution, exact = np.full(n_resamples, np.nan), False
+        distribution = np.full(n_resamples, np.nan)
+    elif scheme == "rotation":
+        distribution = rotated_estimates(agreement, n_resamples, generator)
     else:
-        shuffler = shuffler_of(agreement, scheme)
-        is_table = scheme == "table"
+        shuffler, is_table = shuffler_of(agreement, scheme), scheme == "table"
         distribution, exact = null_estimates(shuffler, n_resamples, generator, is_table=is_table)
     mean = exact_mean(agreement, scheme)
     return PermutationTest(agreement, distribution, scheme, alternative, exact, mean)

@@ -240,8 +240,8 @@ class Plan(_OfGoals):
         if isnan(low):
             low, high = pilot.estimate - half, min(1.0, pilot.estimate + half)
         room = (
-            f" {option('assurance', 0.8)} leaves room for that; without it, half of such studies "
-            "come out wider than planned."
+            f" {option('assurance', 0.8)} allows for that; without it, half of such studies have "
+            "wider intervals than planned."
         )
         is_room_asked = self.goals.assurance is not None or self.goals.power is not None
         return (

@@ -1,6 +1,6 @@
 """Rotations of the answers of raters along documents, for the test of units with sizes.
 
-Neighbouring pieces of a document have similar answers, so that a reshuffle of pieces is no null
+Neighbouring pieces of a document have similar answers, so that reshuffles of pieces are not a null
 distribution. If a rater's answers are moved along the document by a random offset, and those beyond
 its end to its beginning, all lengths stay, and so do the totals of values: of
 

@@ -434,7 +434,7 @@ class Consensus(Result):
         )
 
     def to_written(self, *, label_sep: str = ",") -> pd.DataFrame:
-        """Return the rows of `to_frame` with label sets as text that is read as they are again.
+        """Return the rows of `to_frame` with label sets as text that is read as the same sets.
 
         The empty set is ``[]``. Supports and confidences have four decimals.
         """
@@ -615,8 +615,8 @@ def consensus(
     method : {"label_majority", "medoid", "dawid_skene", "unanimous"}, optional
         How the answers of a unit are aggregated.
     threshold : float, optional
-        Minimum share of raters (or probability) for a label; default 0.5, where a label with
-        exactly half of the raters is a tie.
+        Minimum share of raters (or probability) for a label; default 0.5, with which a label
+        of exactly half of the raters is a tie.
     ties : {"missing", "plurality", "empty"}
         Answer of a unit that the votes do not decide; it is always flagged. With methods by label
         (``"label_majority"``, ``"dawid_skene"`` of label sets), this is a unit in which no label

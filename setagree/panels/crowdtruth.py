@@ -152,10 +152,10 @@ class CrowdTruth(Result):
     Attributes
     ----------
     units, raters, labels : DataFrame
-        A row for each, by name: `quality`, `quality_initial` (of the first sweep, where all others
-        still count alike), and `n_ratings` of all units, those with one rating too. The quality is
-        NaN for a unit with one rating, for a rater without a co-worker, and for a label that nobody
-        gave to a unit with two ratings.
+        A row for each, by name: `quality`, `quality_initial` (of the first sweep, in which all
+        others have equal weights), and `n_ratings` of all units, including those with one rating.
+        The quality is NaN for a unit with one rating, for a rater without a co-worker, and for a
+        label that nobody gave to a unit with two ratings.
     n_sweeps : int
         Number of sweeps over the qualities.
     converged : bool

@@ -102,9 +102,9 @@ class FacetAgreement(Result):
         Column(("low", "high"), "interval"),
         Column(
             "upper_bound",
-            meaning="what the agreement of both sides with themselves leaves room for",
+            meaning="the largest agreement that the stability of both sides permits",
         ),
-        Column("difference", meaning="how far the sides differ beyond that"),
+        Column("difference", meaning="the difference of the sides beyond that"),
     )
 
     def _to_print(self) -> pd.DataFrame:
@@ -194,7 +194,7 @@ class FacetAgreement(Result):
         if np.isnan(one["difference_low"]):
             return ""
         whose = "their stability" if self._only(row) else "stability"
-        most = f"what {whose} leaves room for ({four(one['upper_bound'])})"
+        most = f"what {whose} permits ({four(one['upper_bound'])})"
         if one["difference_low"] > 0:
             least = f"{level_text(self.level)} {four(one['difference_low'])} or more"
             return f", which is {four(one['difference'])} ({least}) less than {most}"

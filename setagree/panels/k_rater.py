@@ -347,7 +347,7 @@ def k_rater_reliability(
         reasons = f"undefined (nan), because {reason}."
         if reason is None:
             reasons = (
-                f"alpha is undefined in {n_undefined:,} of {len(splits):,} splits, where the "
+                f"alpha is undefined in {n_undefined:,} of {len(splits):,} splits, in which the "
                 "agreed answers leave no disagreement to correct for or too few units; the "
                 "estimate is the mean of the others."
             )

@@ -285,7 +285,7 @@ class SharedPairs:
         return np.argsort(order), blocks
 
 
-def unit_camps(study: Annotations, weights: Weights) -> pd.DataFrame:
+def unit_bimodality(study: Annotations, weights: Weights) -> pd.DataFrame:
     """Return the disagreement within each unit, and its bimodality.
 
     With p_k the share of the unit's raters who gave value k, `bimodality` is the largest 4 p_k p_l
@@ -579,7 +579,7 @@ def rater_map(
     rounds = track(range(n_resamples), total=n_resamples, what="reshuffles", long=long)
     permuted = (chart.disagreement(pairs.permuted(generator)) for _ in rounds)
     null = np.array([chart.clusters(one).silhouette for one in permuted], dtype=float)
-    units = unit_camps(study, compared.weights)
+    units = unit_bimodality(study, compared.weights)
     return _assembled(study, compared.name, chart, null, units)
 
 

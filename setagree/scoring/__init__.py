@@ -4,6 +4,4 @@ A new coefficient is a function in `coefficients` and its name in the list at th
 and in `setagree.__all__`. The full reference is in `references`; a new chance model is a class in
 `setagree.coefficients.chance_models`. Another package provides a `Coefficient` through the
 entry-point group ``setagree.coefficients``.
-
-Others use `registry` (names of coefficients), `scorer`, `results`, `names` and `table`.
 """

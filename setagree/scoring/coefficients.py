@@ -67,7 +67,7 @@ def krippendorff_alpha(
 
     See Also
     --------
-    mv_alpha : the same with chance redrawing labels instead of whole sets.
+    mv_alpha : alpha with a chance model that redraws labels instead of whole sets.
 
     References
     ----------
@@ -506,7 +506,7 @@ COEFFICIENTS: dict[str, Coefficient[...]] = {
         mv_alpha,
     )
 }
-"""The coefficients that come with the package; `registry` finds them by name."""
+"""The coefficients of this package; `get_coefficient` finds them by name."""
 
 _SHORT = {short: one for one in COEFFICIENTS.values() for short in one.short_names}
 

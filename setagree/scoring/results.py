@@ -370,8 +370,8 @@ class Agreement(Result):
         """The standard error if raters are a sample too, by the jackknife.
 
         SE² = SE_units² + SE_raters², SE_raters² = (R - 1) / R sum_g (value without g - mean)², and
-        t with R - 1 degrees of freedom (fewer where clusters leave fewer). The sum counts some of
-        the spread twice, and so errs on the side of width where a crowd gave few ratings each.
+        t with R - 1 degrees of freedom (fewer if clusters leave fewer). The sum counts some of the
+        spread twice, so that the interval is too wide if each rater of a crowd gave few ratings.
         """
         study, R = self.study, self.n_raters or 0
         reason = None
@@ -403,7 +403,7 @@ class Agreement(Result):
         """Return the two-sided confidence interval, by default the score interval.
 
         The score interval solves (Do / De - th)² = k (sig th + B th²) for th = 1 - coefficient. In
-        simulations it kept its coverage where the t interval does not: few units, high agreement,
+        simulations it kept its coverage in cases in which t does not: few units, high agreement,
         rare labels; see the guide for exceptions. Its low end is never above that of t.
 
         Parameters
@@ -459,7 +459,7 @@ class Agreement(Result):
         It is at most 0.05 exactly if 0 is outside the 95% interval. NaN for percent agreement, of
         which chance gives more than 0, and if `interval_reason` has a reason. It is conservative
         for few units or rare labels, where `permutation_test` has more power. Of Gwet's AC and
-        Brennan-Prediger 0 is not what answers by chance give, unless all are equally frequent.
+        Brennan-Prediger 0 is the value expected by chance only if all answers are equally frequent.
         """
         return self.inference.p_value
 
@@ -493,7 +493,7 @@ class Agreement(Result):
 class AgreementTable(ResultRows[Agreement]):
     """Several agreements of one study: a row for each coefficient and distance.
 
-    Look one up with ``table["krippendorff_alpha", "masi"]``, where one row has the coefficient with
+    Look one up with ``table["krippendorff_alpha", "masi"]``, if one row has the coefficient with
     ``table["alpha"]``, or by its number; iterate for all of them.
 
     Examples

@@ -84,7 +84,7 @@ interval only with at least so many ratings per pairable unit."""
 _FEW_UNITS, _LONG_TAIL, _FAR_UNIT = 25, 4, 3
 """For squared distances: units below which an interval is rough; n sum q² / (sum q)² above which
 the disagreements q of units have a long tail, if the largest is also so many times that expected by
-chance. Where there is no such tail, simulated intervals of 30 to 300 units kept their coverage."""
+chance. Without such a tail, simulated intervals of 30 to 300 units kept their coverage."""
 
 
 def remarks(rows: Sequence[Agreement]) -> list[str]:
@@ -398,7 +398,7 @@ def warn_queue(tally: Tally) -> None:
         return
     warn(
         f"all {n_two:,.0f} units with two ratings agree, and all {n_more:,.0f} with more have "
-        "a disagreement, as if more ratings were requested where the first two differed. A "
+        "a disagreement, as if more ratings were requested if the first two differed. A "
         "coefficient of such ratings is biased: mark all but the first two of each unit by 'yes' "
         f"in a column and name it with {option('queued')} (setagree.read).",
         AdaptiveRatingsWarning,
@@ -415,7 +415,7 @@ def _disagreements(
     """Return disagreements, the number of units that have each, and the position of each unit.
 
     They are those of patterns, or of units if they are weighted, as shares of d_max, times ratings
-    if ratings count. A number is 0 where there is no disagreement.
+    if ratings count. A number is 0 without disagreement.
     """
     tally, m, of_unit = row.tally, row.tally.multiplicity, row.tally.unit_patterns
     q = row.case.mean_disagreement

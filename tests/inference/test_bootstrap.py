@@ -275,7 +275,7 @@ class TestIntervals:
     def test_resamples_that_are_all_alike(self):
         result = Bootstrap(score(T1, "krippendorff_alpha"), np.full(9, 0.5), "units")
         assert np.isnan(result.interval(method="percentile")).all()
-        assert result.interval_reason == "All resamples came out alike"
+        assert result.interval_reason == "All resamples are equal"
 
     def test_bca_that_cannot_be_computed(self):
         alpha = score(T1, "krippendorff_alpha")

@@ -239,10 +239,10 @@ def test_kinds_that_some_models_lack_name_the_others():
     start = "With the same model but another prompt, it is"
     (prompts,) = [one for one in said.split(". ") if one.startswith(start)]
     assert "(such pairs are only of 'gpt / x' and 'gpt / y')" in prompts
-    assert "what their stability leaves room for" in prompts
+    assert "what their stability permits" in prompts
     (models,) = [one for one in said.split(". ") if one.startswith("With another model")]
     assert "such pairs" not in models
-    assert "what stability leaves room for" in models
+    assert "what stability permits" in models
     both = built(60, 6).query("model != 'llama'")
     assert "such pairs" not in sa.facet_agreement(both, facets=FACETS).verdict
 

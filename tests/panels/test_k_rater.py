@@ -253,8 +253,8 @@ class TestResult:
 def test_no_interval_says_why():
     study = sa.Annotations.from_triples([(r, u, "xy"[u % 2]) for r in "abcd" for u in range(8)])
     found = sa.k_rater_reliability(study, k=2, n_splits=9, rng=1)
-    assert found.interval_reason == "all resamples came out alike"
-    assert "(no interval: all resamples came out alike)" in repr(found)
+    assert found.interval_reason == "all resamples are equal"
+    assert "(no interval: all resamples are equal)" in repr(found)
     panels = sa.cross_replication(study, panels={"x": ["a", "b"]}, n_resamples=9, rng=1)
     assert panels.interval_reason == panels.normalised_interval_reason == found.interval_reason
-    assert "(no interval: all resamples came out alike)" in repr(panels)
+    assert "(no interval: all resamples are equal)" in repr(panels)

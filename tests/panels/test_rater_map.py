@@ -22,7 +22,7 @@ from setagree.panels.rater_map import (
     linkage_of,
     rater_map,
     silhouettes,
-    unit_camps,
+    unit_bimodality,
 )
 
 # The package gives the name to the function.
@@ -412,7 +412,7 @@ class TestUnits:
     def test_known_units(self):
         """Halves at distance 1: 1; agreement: 0; four answers apart: 1/4; one rater: nan and 0."""
         rows = text("a a b b / a a a a / a b c d / a . . . / a a a b")
-        table = unit_camps(annotations(rows), sa.weights(annotations(rows), "nominal"))
+        table = unit_bimodality(annotations(rows), sa.weights(annotations(rows), "nominal"))
         assert table["bimodality"].tolist() == pytest.approx([1, 0, 0.25, 0, 0.75])
         expected = [4 / 6, 0, 1, np.nan, 0.5]
         np.testing.assert_allclose(table["disagreement"], expected, atol=1e-15)
@@ -424,7 +424,7 @@ class TestUnits:
     def test_equals_the_loop(self, rows):
         """The largest 4 p q d over pairs of answers, and a pair with it, larger cluster first."""
         study = annotations(rows)
-        table = unit_camps(study, sa.weights(study, "masi"))
+        table = unit_bimodality(study, sa.weights(study, "masi"))
         for _, found in table.iterrows():
             row = [x for x in rows[int(found["unit"][1:])] if x is not None]
             share = {x: row.count(x) / len(row) for x in row}
