@@ -50,9 +50,9 @@ GROUND = {"errors", "limits", "progress", "checks"}
 
 
 @functools.cache
-def parsed(source):
-    """Return the syntax tree of a source text, which several tests walk."""
-    return ast.parse(source)
+def nodes_of(source):
+    """Return the nodes of the syntax tree of a source text, which many tests look through."""
+    return [*ast.walk(ast.parse(source))]
 
 
 def room_of(path):
@@ -70,7 +70,7 @@ ROOMS = {room_of(path) for path in FILES}
 
 def imported_rooms(source):
     """Yield every room that a source text imports, at its head or inside a function."""
-    for node in ast.walk(parsed(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -105,15 +105,15 @@ def test_few_rooms_know_each_other():
 
 def imports_of(module, modules):
     """Return the modules that a module imports, in functions too, except for type checks."""
-    tree, out = parsed(modules[module].read_text(encoding="utf-8")), set()
+    nodes, out = nodes_of(modules[module].read_text(encoding="utf-8")), set()
     for_types = {
         id(each)
-        for branch in ast.walk(tree)
+        for branch in nodes
         if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test)
         for statement in branch.body
         for each in ast.walk(statement)
     }
-    for each in ast.walk(tree):
+    for each in nodes:
         if isinstance(each, ast.ImportFrom) and each.module and id(each) not in for_types:
             names = {f"{each.module}.{name.name}" for name in each.names}
             out |= names & modules.keys() or {each.module}
@@ -146,7 +146,7 @@ def test_no_tool_imports_another():
 
 def test_each_room_says_what_it_is_for():
     for path in ROOT.glob("*/__init__.py"):
-        doc = ast.get_docstring(parsed(path.read_text(encoding="utf-8")))
+        doc = ast.get_docstring(nodes_of(path.read_text(encoding="utf-8"))[0])
         assert doc, path
         assert doc.split("\n\n")[0].endswith("."), path
 
@@ -222,9 +222,8 @@ PYTHON_ALONE = (
 
 
 def texts_of(source):
-    tree = parsed(source)
-    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    docs = {id(node.value) for node in nodes_of(source) if isinstance(node, ast.Expr)}
+    for node in nodes_of(source):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             yield node.value
 
@@ -266,12 +265,14 @@ def test_options_are_spelled_as_the_command_has_them():
     known = {o for name in COMMANDS for one in group.imported(name).params for o in one.opts}
     with spelling(options.CALLED):
         assert {option(name) for name in options.CALLED} <= known
-    trees = [parsed(p.read_text(encoding="utf-8")) for p in FILES if room_of(p) != "cli"]
-    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    sources = [p.read_text(encoding="utf-8") for p in FILES if room_of(p) != "cli"]
+    calls = [x for source in sources for x in nodes_of(source) if isinstance(x, ast.Call)]
     named = {
         call.args[0].value
         for call in calls
-        if ast.unparse(call.func) == "option" and isinstance(call.args[0], ast.Constant)
+        if isinstance(call.func, ast.Name)
+        and call.func.id == "option"
+        and isinstance(call.args[0], ast.Constant)
     }
     assert len(named) > 30
     assert named <= {*options.CALLED}
@@ -329,7 +330,7 @@ def body_lines(node, code_lines):
     body = node.body[1:] if ast.get_docstring(node) is not None else node.body
     if not body:
         return 0
-    return sum(body[0].lineno <= line <= node.end_lineno for line in code_lines)
+    return len(code_lines & {*range(body[0].lineno, node.end_lineno + 1)})
 
 
 def lines_of_code(source):
@@ -354,7 +355,7 @@ def function_sizes(source):
     code = lines_of_code(source)
     return [
         (node.name, body_lines(node, code))
-        for node in ast.walk(parsed(source))
+        for node in nodes_of(source)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 

@@ -660,7 +660,7 @@ class TestProcess:
         assert len(run.stderr.splitlines()) == 1
         assert 'pip install "setagree[cli]"' in run.stderr
 
-    @pytest.mark.parametrize("words", [["score", "walk.csv", "--wide"], ["distances"], ["--help"]])
+    @pytest.mark.parametrize("words", [["score", "walk.csv", "--wide"], ["--help"]])
     def test_without_rich(self, words):
         run = process(*words, code=MODULE_WITHOUT.format("rich"))
         assert (run.returncode, "Traceback" in run.stderr) == (0, False), run.stderr
@@ -719,7 +719,7 @@ class TestProcess:
         assert Path("out.txt").read_text() == "old"
         assert not list(Path().glob(".*"))
 
-    @pytest.mark.parametrize("words", [["score", "walk.csv", "--wide"], ["--help"], ["distances"]])
+    @pytest.mark.parametrize("words", [["score", "walk.csv", "--wide"], ["--help"]])
     def test_broken_pipe(self, words):
         reader, writer = os.pipe()
         os.close(reader)

@@ -116,7 +116,7 @@ def shares(weights):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ROADS)
 @every_family
-@every_distance
+@pytest.mark.parametrize("distance", [*SET_DISTANCES[:2], SKEW, UNLIKE_SIZES], ids=lambda d: d.name)
 def test_every_road_equals_the_definition(monkeypatch, name, family, distance):
     road(monkeypatch, name)
     weights, D = weights_of(family, distance), definition(family, distance)
