@@ -272,7 +272,7 @@ class Format:
         A file or folder has the format if one of them fits, and none of another format.
     read : callable
         Reads a file or folder.
-    asks : str
+    notes : str
         A sentence on what the format leaves open and the options for it, written as ``$blank``.
     read_spans : callable, optional
         Adds the labelled spans of all layers of a file or folder to `Spans`.
@@ -284,7 +284,7 @@ class Format:
     title: str
     signatures: tuple[Signature, ...]
     read: Reader
-    asks: str = ""
+    notes: str = ""
     read_spans: Callable[[Path, Request, Spans], None] | None = None
     basis: Basis = "documented"
 

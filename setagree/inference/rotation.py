@@ -6,8 +6,8 @@ its end to its beginning, all lengths stay, and so do the totals of values: of
 
     coefficient = 1 - (O / M) / y
 
-only O changes. It is a sum over documents and pairs of raters of the distance of their answers at
-each place, integrated over the places.
+only O changes, a sum over documents and pairs of raters of the distance of their answers at each
+place, integrated over the places.
 """
 
 from __future__ import annotations
@@ -47,27 +47,23 @@ def rotated_estimates(
     """
     model, case = agreement.definition.model, agreement.case
     documents = [tracks for tracks in _tracks(agreement) if len(tracks) > 1]
-    n_pieces = sum(
-        len(one.starts) + len(two.starts)
-        for tracks in documents
-        for one, two in combinations(tracks, 2)
-    )
+    # each track is in r - 1 pairs
+    n_pieces = sum((len(tracks) - 1) * len(t.starts) for tracks in documents for t in tracks)
     check_cost(
         f"{n_resamples:,} rotations of {counted(len(documents), 'document')}",
         n_steps=_STEPS_PER_PIECE * n_resamples * n_pieces,
-        instead="Take fewer (n_resamples), or some of the documents.",
+        instead="Use fewer (n_resamples), or some of the documents.",
     )
     O = np.zeros(n_resamples)
     long = n_resamples * n_pieces > 100 * BLOCK_ENTRIES
     for tracks in track(documents, total=len(documents), what="documents", long=long):
         r, L = len(tracks), tracks[0].length
         offsets = generator.random((r, n_resamples)) * L
-        if all((np.mod(one.starts, 1) == 0).all() for one in tracks) and L % 1 == 0:
+        if all((np.mod(t.starts, 1) == 0).all() for t in tracks) and L % 1 == 0:
             offsets = np.floor(offsets)
-        pairs = combinations(range(r), 2)
         apart = sum(
             _apart(tracks[g], tracks[h], offsets[h] - offsets[g], case.weights.distance_at)
-            for g, h in pairs
+            for g, h in combinations(range(r), 2)
         )
         # r (if ratings count) times the mean over the r (r - 1) / 2 pairs, as a share of d_max
         mean = apart / (r * (r - 1) / 2) / case.weights.max_distance
@@ -94,7 +90,7 @@ def _tracks(agreement: Agreement) -> list[list[_Track]]:
         if last - first < n_units[d]:
             raise DataError(
                 f"rater {shorten(study.raters[raters[first]])} annotated a part of "
-                f"{shorten(sample.names[d])} ({sample.by}); answers are rotated along whole ones."
+                f"{shorten(sample.names[d])} ({sample.by}); only answers to whole ones are rotated."
             )
         ends = np.cumsum(size[units[first:last]])
         changes = np.diff(values[first:last], prepend=-1) != 0
@@ -104,7 +100,7 @@ def _tracks(agreement: Agreement) -> list[list[_Track]]:
 
 
 def _apart(one: _Track, two: _Track, offsets: Floats, distance: Callable[..., Any]) -> Floats:
-    """Return the distance of two raters summed over a document, if the second is moved."""
+    """Return the distance of two raters, summed over a document, for offsets of the second."""
     n, m, L = len(one.starts), len(two.starts), one.length
     out = np.empty(len(offsets))
     at_once = max(1, BLOCK_ENTRIES // (n + m))
@@ -115,7 +111,7 @@ def _apart(one: _Track, two: _Track, offsets: Floats, distance: Callable[..., An
         order = np.argsort(places, axis=1, kind="stable")
         places = np.take_along_axis(places, order, axis=1)
         lengths = np.diff(places, axis=1, append=L)
-        # The piece of the first at each place, and that of the second: the last that began.
+        # the piece of each rater at each place: the last one that began
         of_one = np.cumsum(order < n, axis=1) - 1
         latest = np.argsort(moved, axis=1, kind="stable")  # pieces of the second by their place
         of_two = np.take_along_axis(latest, (np.cumsum(order >= n, axis=1) - 1) % m, axis=1)

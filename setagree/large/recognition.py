@@ -261,10 +261,10 @@ def formats() -> pd.DataFrame:
     spelled = {name: option(name) for name in options}
     spelled["blank_missing"] = option("blank", "missing")
     rows = [
-        (f.name, f.title, _BASIS[f.basis], Template(f.asks).safe_substitute(spelled))
+        (f.name, f.title, _BASIS[f.basis], Template(f.notes).safe_substitute(spelled))
         for f in (*FORMATS, *other_formats())
     ]
-    return pd.DataFrame(rows, columns=["name", "title", "basis", "asks"])
+    return pd.DataFrame(rows, columns=["name", "title", "basis", "notes"])
 
 
 def find_format(name: str, duplicates: Duplicates = "error") -> Format:

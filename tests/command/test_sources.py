@@ -50,12 +50,12 @@ class TestFormats:
         with spelling(cli_options.CALLED):
             expected = sa.formats().to_dict("records")
         assert json.loads(ok("formats", "-f", "json")) == expected
-        asks = {row["name"]: row["asks"] for row in expected}
-        assert asks["cvat"] == "An image without tags needs --blank or --roster."
-        asks = sa.formats().set_index("name")["asks"]
-        assert asks["cvat"] == "An image without tags needs blank= or roster=."
-        assert "blank='missing' is used" in asks["atlasti"]
-        assert not asks.str.contains("$", regex=False).any()
+        notes = {row["name"]: row["notes"] for row in expected}
+        assert notes["cvat"] == "An image without tags needs --blank or --roster."
+        notes = sa.formats().set_index("name")["notes"]
+        assert notes["cvat"] == "An image without tags needs blank= or roster=."
+        assert "blank='missing' is used" in notes["atlasti"]
+        assert not notes.str.contains("$", regex=False).any()
         ok("formats", "-o", "list.txt")
         assert Path("list.txt").read_text(encoding="utf-8") == ok("formats")
 

@@ -28,14 +28,14 @@ NAMES = [each.name for each in FORMATS]
 
 def test_formats_are_listed():
     table = sa.formats()
-    assert table.columns.tolist() == ["name", "title", "basis", "asks"]
+    assert table.columns.tolist() == ["name", "title", "basis", "notes"]
     assert table["name"].tolist() == NAMES
     assert len(set(NAMES)) == len(NAMES) >= 13
     assert table["title"].is_unique
     assert {each.basis for each in FORMATS} <= {"tool", "source", "documented", "plain"}
     hand_made = table.loc[table["name"] == "prodigy", "basis"].item()
     assert hand_made == "from the documented format, not verified against a live export"
-    assert all(not text or text.endswith(".") for text in table["asks"])
+    assert all(not text or text.endswith(".") for text in table["notes"])
 
 
 @pytest.mark.parametrize("name", toy.WRITERS)

@@ -216,8 +216,8 @@ def _quoted(f: Findings, d: int, worst: int, title: Sentence, colours: dict[Any,
         quotes = [text[a:b] for a, b in cuts.T.tolist()]
     lines, rows = [], np.flatnonzero(np.isin(study.unit_codes, units))
     for g in np.unique(study.rater_codes[rows])[:_MOST_RATERS]:
-        own, value, pieces = rows[study.rater_codes[rows] == g], np.full(study.n_units, -1), []
-        value[study.unit_codes[own]] = study.value_codes[own]
+        rated, value, pieces = rows[study.rater_codes[rows] == g], np.full(study.n_units, -1), []
+        value[study.unit_codes[rated]] = study.value_codes[rated]
         places = zip(value[units].tolist(), quotes, lengths.tolist(), strict=True)
         shown = [one for one in places if one[1] or texts is None]
         for code, run in groupby(shown, key=itemgetter(0)):
