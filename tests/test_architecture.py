@@ -373,7 +373,7 @@ BUDGET = {
     "panels": 5_150,
     "plots": 2_650,
     "reporting": 4_800,
-    "scoring": 3_000,
+    "scoring": 2_950,
     "study": 9_400,
     "wording": 1_550,
 }

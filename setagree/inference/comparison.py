@@ -227,7 +227,15 @@ def design_of(agreements: Sequence[Agreement]) -> Design:
                 f"spell them alike if they are the same, or use {option('design', 'independent')}.",
                 SimilarLabelsWarning,
             )
-        _warn_shared_clusters(agreements)
+        if clusters := _shared_clusters(agreements):
+            have = "has units" if len(clusters) == 1 else "have units"
+            warn(
+                "no unit is shared, so that the studies are taken as independent, but "
+                f"{counted(len(clusters), 'cluster')} {have} in more than one of them "
+                f"({listing(clusters, limit=2)}); use {option('design', 'same_units')} if clusters "
+                f"of one name are the same, or {option('design', 'independent')} if not.",
+                SimilarLabelsWarning,
+            )
         return "independent"
     counts = [len(one) for one in unit_sets]
     sizes = " and ".join(f"{n:,}" for n in counts) + " units"
@@ -256,19 +264,6 @@ def _shared_clusters(agreements: Sequence[Agreement]) -> list[Any]:
         if sample is not None and sample.groups is not None and sample.is_clustered
     ]
     return sorted({x for a, b in itertools.combinations(named, 2) for x in a & b}, key=str)
-
-
-def _warn_shared_clusters(agreements: Sequence[Agreement]) -> None:
-    """Warn if studies without shared units have clusters with equal names."""
-    if shared := _shared_clusters(agreements):
-        have = "has units" if len(shared) == 1 else "have units"
-        warn(
-            "no unit is shared, so that the studies are taken as independent, but "
-            f"{counted(len(shared), 'cluster')} {have} in more than one of them "
-            f"({listing(shared, limit=2)}); use {option('design', 'same_units')} if clusters of "
-            f"one name are the same, or {option('design', 'independent')} if not.",
-            SimilarLabelsWarning,
-        )
 
 
 def on_shared_units(agreements: Sequence[Agreement]) -> list[Agreement]:

@@ -510,7 +510,18 @@ def variances_by_raters(
         return {here: (own, "pilot")}
     study = require_study(agreement, "a plan for other numbers of raters")
     if not regular.all():
-        _warn_sparse(study, regular)
+        ratings, sparse = np.bincount(study.rater_codes), np.flatnonzero(~regular)
+        named = ", ".join(
+            f"{shorten(study.raters[g])} with {ratings[g]:,} of {study.n_units:,} units"
+            for g in sparse[:3]
+        )
+        more = f" and {len(sparse) - 3:,} more" if len(sparse) > 3 else ""
+        warn(
+            f"{counted(len(sparse), 'rater')} with fewer than half the ratings of the busiest left "
+            f"out ({named}{more}), because they do not show what one more rater adds; the pilot "
+            f"counts as one of {int(regular.sum())} raters.",
+            SparseRatersWarning,
+        )
     sizes = np.bincount(study.unit_codes, minlength=study.n_units)
     pairable = sizes[sizes >= 2]
     most = int(regular.sum()) if together else int(np.median(pairable))
@@ -573,22 +584,6 @@ def _regular_raters(agreement: Agreement) -> tuple[npt.NDArray[np.bool_], bool]:
     if full and regular.sum() >= 2 and theirs >= _REGULAR_SHARE * tally.n_ratings:
         return regular, True
     return everybody, False
-
-
-def _warn_sparse(study: Annotations, regular: npt.NDArray[np.bool_]) -> None:
-    ratings = np.bincount(study.rater_codes, minlength=study.n_raters)
-    sparse = np.flatnonzero(~regular)
-    named = ", ".join(
-        f"{shorten(study.raters[g])} with {ratings[g]:,} of {study.n_units:,} units"
-        for g in sparse[:3]
-    )
-    more = f" and {len(sparse) - 3:,} more" if len(sparse) > 3 else ""
-    warn(
-        f"{counted(len(sparse), 'rater')} with fewer than half the ratings of the busiest left out "
-        f"({named}{more}), because they do not show what one more rater adds; the pilot counts "
-        f"as one of {int(regular.sum())} raters.",
-        SparseRatersWarning,
-    )
 
 
 def ratings_per_unit(agreement: Agreement) -> float:

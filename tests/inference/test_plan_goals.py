@@ -202,8 +202,8 @@ class TestPower:
         assert float(low) < few.estimate < float(high)
         assert "A pilot of 12 units shows little" in said
         assert "assurance=0.8 allows for that" in said
-        assert "leaves room" not in flat(planned(few, half_width=0.1, assurance=0.8))
-        assert "leaves room" not in flat(planned(few, power=0.8))
+        assert "allows for that" not in flat(planned(few, half_width=0.1, assurance=0.8))
+        assert "allows for that" not in flat(planned(few, power=0.8))
         assert "shows little" not in flat(planned(PILOT, half_width=0.1))
 
     @pytest.mark.parametrize("n", [15, 60, 500])

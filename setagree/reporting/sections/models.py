@@ -370,7 +370,7 @@ def compute_prevalence(f: Findings) -> PrevalenceTable | None:
 
 def prevalence_sections(_: Findings, found: PrevalenceTable) -> Iterator[Section]:
     """Yield the table and the picture of the prevalence of labels."""
-    frame = found.frame.round({"count": 0, "worth": 0})
+    frame = found._to_print()  # noqa: SLF001 - a method of the base class
     frame = frame.sort_values("count", ascending=False, kind="stable")
     caption = "People alone, the model alone, and both together, the most frequent label first"
     table = table_of(frame, found.columns, caption, limit=40, function="prevalence")
