@@ -20,7 +20,7 @@ from matplotlib import pyplot as plt
 
 import setagree as sa
 from setagree.cli.app import COMMANDS, imported
-from setagree.cli.options import ANSWERS, COLUMNS
+from setagree.cli.options import COLUMNS, READING
 from setagree.cli.schemas import schemas
 from setagree.errors import MissingDependencyError
 from setagree.plots.base import page_style, svg_element
@@ -72,7 +72,7 @@ html_theme_options = {
     "search_as_you_type": True,
 }
 
-SHARED = (COLUMNS, ANSWERS)
+SHARED = (COLUMNS, READING)
 """The groups of options that all commands which read files share."""
 
 MARKS = re.compile(r"\[(/?[a-z ]+|/)\]| (Also|Then):")

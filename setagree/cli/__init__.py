@@ -1,6 +1,5 @@
-"""The command ``setagree``: options in, text out, no arithmetic.
+"""The command ``setagree``: options, one call of the library, one printed result.
 
-A new command is a function in one of the files here, or in one of its own, and its name in `app`.
-It takes its options from `options`, whose groups `grouped` spreads, reads with `reading`, and
-writes through a `Deliverer` of `output`.
+A new command is a function in one of the modules here, or in its own, and a line in `app`. Its
+options are groups (`options.grouped`); it reads with `reading`, and writes with a `Deliverer`.
 """

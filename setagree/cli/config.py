@@ -1,4 +1,4 @@
-"""Options from a TOML file: what the command line does not say, the file does."""
+"""Options from a TOML file, which those of the command line override."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from setagree.errors import FileError, OptionError, SetagreeError, did_you_mean,
 from setagree.files.streams import Source, readable
 from setagree.wording.label_sets import format_labels
 
-_USELESS = {"repeats": {"duplicates"}}
-"""Options that a command has for the sake of a sentence alone, so that a file may name them."""
+_IGNORED = {"repeats": {"duplicates"}}
+"""Options that a command refuses, and ignores in a file of options for several commands."""
 
 
 def load_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Take the options of a file as the defaults of the command that is about to run.
+    """Use the options of a file as the defaults of the command.
 
-    Keys outside a table are for every command that has such an option, those in ``[score]`` for
-    that command. A key that no command knows is refused, and so is ``output``: a config that comes
-    with a data set must not choose the file that is replaced. General ones that this command does
-    not use are printed.
+    Keys outside a table are for every command with such an option, those in ``[score]`` for that
+    command. Unknown keys are refused, and so is ``output``: a file that comes with a data set must
+    not choose the file that is replaced. A line lists general keys that the command ignores.
     """
     if path is not None and not context.resilient_parsing:
         try:
@@ -43,34 +42,36 @@ def _parsed(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise FileError(f"{str(path)!r} is not TOML: {error}.") from error
     except RecursionError as error:
-        raise FileError(f"{str(path)!r} is not TOML of options: it nests too deep.") from error
+        raise FileError(
+            f"{str(path)!r} is not TOML of options: its nesting is too deep."
+        ) from error
 
 
 def _defaults(context: typer.Context, settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return values by parameter: the general ones, and over them those of this command."""
+    """Return values by parameter: those of this command, or else the general ones."""
     group: Any = context.find_root().command
-    mine = str(context.info_name)
+    name = str(context.info_name)
     options = {name: _options(group.imported(name)) for name in group.commands}
-    every = {key for known in options.values() for key in known}
-    found: dict[str, Any] = {}
-    unused: list[str] = []
+    all_keys = {key for keys in options.values() for key in keys}
+    values: dict[str, Any] = {}
+    ignored: list[str] = []
     for key, value in settings.items():
         if isinstance(value, dict):
             _check_known(key, options, f"{path}: no command")
-            for name in value:
-                _check_known(_key(name), options[key], f"{path}, [{key}]: no option")
+            for each in value:
+                _check_known(_key(each), options[key], f"{path}, [{key}]: no option")
         else:
-            _check_known(_key(key), every, f"{path}: no command has an option")
-            if _key(key) in options[mine] and _key(key) not in _USELESS.get(mine, ()):
-                found[_key(key)] = value
+            _check_known(_key(key), all_keys, f"{path}: no command has an option")
+            if _key(key) in options[name] and _key(key) not in _IGNORED.get(name, ()):
+                values[_key(key)] = value
             else:
-                unused.append(key)
-    if unused:
-        say(f"{path}: not used by {mine}: {', '.join(unused)}.")
-    found |= {_key(name): value for name, value in settings.get(mine, {}).items()}
+                ignored.append(key)
+    if ignored:
+        say(f"{path}: not used by {name}: {', '.join(ignored)}.")
+    values |= {_key(each): value for each, value in settings.get(name, {}).items()}
     return {
-        str(options[mine][key].name): _fitting(options[mine][key], value, f"{path}, {key}")
-        for key, value in found.items()
+        str(options[name][key].name): _converted(options[name][key], value, f"{path}, {key}")
+        for key, value in values.items()
     }
 
 
@@ -88,18 +89,18 @@ def _key(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _check_known(name: str, known: Any, where: str) -> None:
+def _check_known(name: str, names: Any, where: str) -> None:
     if name == "output":
         raise OptionError(
-            f"{where.rpartition(': ')[0]}: a config cannot name the output; remove it, and pass "
-            "-o FILE on the command line."
+            f"{where.rpartition(': ')[0]}: a file of options cannot name the output; remove it, "
+            "and use -o FILE on the command line."
         )
-    if name not in known:
-        raise OptionError(f"{where} {name!r}.{did_you_mean(name, known)}")
+    if name not in names:
+        raise OptionError(f"{where} {name!r}.{did_you_mean(name, names)}")
 
 
-def _fitting(option: Any, value: Any, where: str) -> Any:
-    """Return a value as the command line would hand it over."""
+def _converted(option: Any, value: Any, where: str) -> Any:
+    """Return a value as the command line would pass it."""
     if getattr(option, "is_flag", False):
         if isinstance(value, bool):
             return value

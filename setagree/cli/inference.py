@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -15,32 +15,29 @@ import typer
 
 import setagree as sa
 from setagree.cli import options as options
-from setagree.cli.label_files import wished
+from setagree.cli.label_files import chosen_measures
 from setagree.cli.options import (
-    RESULTS,
+    COLUMNS,
+    INFERENCE,
+    OUTPUT,
     ApartSpanReading,
-    Asked,
-    Costs,
+    Count,
     Delivery,
+    Group,
     Large,
+    Measures,
+    Number,
     PilotReading,
     Reading,
     Resampling,
-    Reshuffling,
     Text,
-    grouped,
+    Texts,
     member,
 )
-from setagree.cli.output import Deliverer, about, sentences
+from setagree.cli.output import Deliverer, about, command
 from setagree.cli.reading import Note, Rows, long_table, names, read_or_reduce
 from setagree.cli.show import say
-from setagree.errors import (
-    DataError,
-    OptionError,
-    check_choice,
-    counted,
-    spelling,
-)
+from setagree.errors import DataError, OptionError, check_choice, counted, spelling
 from setagree.inference.panel_members import check_threshold
 from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.results import ABOUT
@@ -58,33 +55,35 @@ from setagree.wording.tables import TERMINAL, Column, TextTable
 if TYPE_CHECKING:
     from setagree.inference.comparison import Comparison
 
+ALPHA = "krippendorff_alpha"
+
 
 def scored(
     files: Sequence[str],
     reading: Reading,
     *,
     large: Large,
-    asked: Asked,
+    measures: Measures,
     note: Note = say,
     rows: Rows | None = None,
     **default: Any,
 ) -> sa.AgreementTable:
-    """Return the results of a file, which is reduced in DuckDB if asked for or very large.
+    """Return the agreement in files, which DuckDB reduces if requested or if they are very large.
 
-    If some of its rows have been read, they are scored in its place. A command with a default
-    coefficient is about one estimate, with its main distance.
+    If `rows` of them have been read, these are scored instead. With a default coefficient, numbers
+    are scored with one distance.
     """
-    wanted = default | wished(asked, reading)
+    wanted = default | chosen_measures(measures, reading)
     in_memory = reading.exclude_raters is not None
-    if large.asked and in_memory:
+    if large.passed and in_memory:
         raise OptionError(
-            f"--exclude-raters is for files that are read into memory; drop it, or {large.asked}."
+            f"--exclude-raters is for files that are read into memory; omit it, or {large.passed}."
         )
     named = wanted.get("coefficient", [])
     several = [named] if isinstance(named, str) else named
     keep_raters = any(get_coefficient(one).needs_raters for one in several)
-    if large.asked and large.memory_limit is None:
-        note(f"The file is reduced in DuckDB, because of {large.asked}.")
+    if large.passed and large.memory_limit is None:
+        note(f"The file is reduced in DuckDB, because of {large.passed}.")
     plan = Plan(
         **vars(large), keep_raters=keep_raters, in_memory=in_memory or reading.duplicates != "error"
     )
@@ -94,20 +93,36 @@ def scored(
     return sa.agreement(study, **wanted)
 
 
-def check_where_large(large: Large, given: Mapping[str, bool]) -> None:
-    """Raise an error for options that need to know who gave what to which unit."""
-    for option, is_given in given.items():
-        if large.asked and is_given:
+def check_in_memory(large: Large, requiring: Mapping[str, bool]) -> None:
+    """Raise an error if a file is reduced and a passed option requires its units and raters."""
+    for option, is_passed in requiring.items():
+        if large.passed and is_passed:
             raise OptionError(
-                f"{option} needs the file in memory, as a reduced one does not tell units and "
-                f"raters apart; drop it, or {large.asked}."
+                f"{option} is for files that are read into memory, because a reduced one has no "
+                f"identifiers of units and raters; omit it, or {large.passed}."
             )
 
 
+def summary_line(table: sa.AgreementTable) -> str:
+    """Return the numbers of units, raters and ratings of a table, as it prints them."""
+    return str(table).partition("\n\n")[0]
+
+
+def seed_or_random(seed: int | None) -> int:
+    """Return the seed, or if there is none a random one, which is printed with the result."""
+    if seed is None:
+        return secrets.randbits(32)
+    if seed < 0:
+        raise OptionError(f"--seed {seed} must be at least 0.")
+    return seed
+
+
+# ---- check --------------------------------------------------------------------------------------
+
 CHECK_HELP = """[bold]setagree check study.csv --at-least 0.667[/bold]
 
-[not dim]Exit code 0 if alpha is at least that with 95% confidence, 1 if that is not shown,
-2 if there is no verdict. Also:[/]
+[not dim]Test whether alpha is at least a required value, with 95% confidence.
+Exit code: 0 if it is, 1 if that is not shown, 2 without a verdict. Also:[/]
 
 setagree check study.csv --at-least 0.8 -c fleiss_kappa -d jaccard --by batch
 setagree check study.csv --at-least 0.667 -o agreement.xml --format junit
@@ -119,60 +134,66 @@ DECISION_FORMS = ["line", "json", *list(GATE_FORMS)[1:]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecisionDelivery(Delivery):
-    """In what form decisions come, and where they go."""
+class Requirement(Group, panel=INFERENCE):
+    """The required value, and for which groups."""
 
-    form: Text = member(RESULTS, "AS", "line, json, junit or github.", "--format", "-f")
+    at_least: float = member("VALUE", "The required value, such as 0.667.", default=MISSING)
+    by: Text = member("COLUMN", "Check each group of rows in this column.", panel=COLUMNS)
+    level: float = member("SHARE", "One-sided confidence level (default: 0.95).", default=0.95)
 
 
-@grouped
-@sentences()
+@dataclass(frozen=True, kw_only=True)
+class DecisionDelivery(Delivery, panel=OUTPUT):
+    """Format and file of decisions."""
+
+    form: Text = member("AS", "line (default), json, junit or github.", "--format", "-f")
+
+
+@command
 def check(
     files: options.Files,
     *,
     reading: ApartSpanReading,
     large: Large,
-    asked: Asked,
-    at_least: options.Required,
-    by: options.CheckedGroups = None,
-    level: options.OneSided = 0.95,
+    measures: Measures,
+    required: Requirement,
     delivery: DecisionDelivery,
 ) -> None:
-    """Test an agreement against a required value."""
-    deliver = Deliverer(delivery, [*files, *asked.paths], reading, forms=DECISION_FORMS)
-    check_where_large(large, {"--by": by is not None})
-    check_threshold(at_least, "at_least")
-    whole: list[tuple[str | None, Rows | None]] = [(None, None)]
-    parts = whole if by is None else rounds(files, reading, by, least=1)
-    wanted: dict[str, Any] = {"asked": asked, "coefficient": "krippendorff_alpha"}
+    """Test whether an agreement is at least a required value."""
+    deliver = Deliverer(delivery, [*files, *measures.paths], reading, forms=DECISION_FORMS)
+    by, value, level = required.by, required.at_least, required.level
+    check_in_memory(large, {"--by": by is not None})
+    check_threshold(value, "at_least")
+    all_rows: list[tuple[str | None, Rows | None]] = [(None, None)]
+    groups = all_rows if by is None else groups_of_rows(files, reading, by, least=1)
+    wanted: dict[str, Any] = {"large": large, "measures": measures, "coefficient": ALPHA}
     decisions, frames = [], []
-    named = ", ".join(Path(file).name for file in files)
-    for group, rows in parts:
+    for group, rows in groups:
         with about(group) as note:
-            table = scored(files, reading, large=large, note=note, rows=rows, **wanted)
-            tests = [sa.at_least(row, at_least, level=level) for row in table]
+            table = scored(files, reading, note=note, rows=rows, **wanted)
+            tests = [sa.at_least(row, value, level=level) for row in table]
             for sentence in left_out(table[0]):
                 note(sentence)
+        whose = ", ".join(Path(file).name for file in files) if group is None else group
         for test in tests:
             what = f"{test.agreement.coefficient} [{test.agreement.distance}]"
-            name = f"{named if group is None else group}: {what} at least {at_least:g}"
-            if test.reason is not None:
-                decisions.append(Decision(name, None, test.verdict))
-                continue
             basis = test.verdict
-            if not test.passes and test.high >= at_least:
-                estimate = four(test.agreement.estimate)
-                sure = level_text(level)
-                basis = f"The estimate of {estimate} does not show it with {sure} confidence."
-            basis = f"Low end {four(test.low)}. {basis}"
-            decisions.append(Decision(name, test.passes, basis))
-        found = pd.concat([test.to_frame() for test in tests], ignore_index=True)
-        frames.append(found if by is None else found.assign(group=group))
+            if test.reason is None:
+                if not test.passes and test.high >= value:
+                    basis = (
+                        f"The estimate of {four(test.agreement.estimate)} does not show it with "
+                        f"{level_text(level)} confidence."
+                    )
+                basis = f"Low end {four(test.low)}. {basis}"
+            holds = test.passes if test.reason is None else None
+            decisions.append(Decision(f"{whose}: {what} at least {value:g}", holds, basis))
+        frame = pd.concat([test.to_frame() for test in tests], ignore_index=True)
+        frames.append(frame if by is None else frame.assign(group=group))
     decide(deliver, pd.concat(frames, ignore_index=True).drop(columns="passes"), decisions)
 
 
 def decide(deliver: Deliverer, frame: pd.DataFrame, decisions: Sequence[Decision]) -> NoReturn:
-    """Deliver decisions, and end with their exit code. JSON has a row of the frame for each."""
+    """Deliver decisions and exit with their code. JSON also has the row of the frame for each."""
     parts = [(each.name, each.holds, each.line) for each in decisions]
     decided = pd.DataFrame(parts, columns=["requirement", "holds", "line"], dtype=object)
     write = GATE_FORMS.get(deliver.form, GATE_FORMS["line"])
@@ -180,9 +201,11 @@ def decide(deliver: Deliverer, frame: pd.DataFrame, decisions: Sequence[Decision
     raise typer.Exit(exit_code(decisions))
 
 
+# ---- plan ---------------------------------------------------------------------------------------
+
 PLAN_HELP = """[bold]setagree plan pilot.csv --half-width 0.05[/bold]
 
-[not dim]How many units give alpha ± 0.05, judging by a pilot study. Also:[/]
+[not dim]Number of units for an interval of alpha ± 0.05, from a pilot study. Also:[/]
 
 setagree plan pilot.csv --units 100,200,400 --ratings 2,3,5
 setagree plan pilot.csv --at-least 0.2 --power 0.9
@@ -190,89 +213,164 @@ setagree plan pilot.csv --budget 1000 --cost-unit 1 --cost-rating 0.5
 """
 
 
-@grouped
-@sentences()
+@dataclass(frozen=True, kw_only=True)
+class Planned(Group, panel=INFERENCE):
+    """Goals of a plan, the designs to try, and their costs."""
+
+    half_width: Number = member("WIDTH", "Half width of the interval (default: 0.05).")
+    units: Texts = member("N,N", "Units to try, instead of a half width.")
+    ratings: Texts = member("N,N", "Ratings per unit to try (default: as now).")
+    units_per_cluster: Texts = member("N,N", "Units per cluster to try (default: as now).")
+    level: options.Level = 0.95
+    assurance: Number = member("SHARE", "Share of studies that reach it (default: half).")
+    at_least: Number = member("VALUE", "Plan a test that alpha exceeds this value.")
+    power: Number = member("SHARE", "Power of that test (default: 0.8).")
+    cost_unit: Number = member("COST", "Cost of a unit without ratings (default: 0).")
+    cost_rating: Number = member("COST", "Cost of a rating, for the cheapest design.")
+    budget: Number = member("COST", "Total cost, for the narrowest interval.")
+    seed: options.Seed = None
+
+
+@command
 def plan(
     files: options.Files,
     *,
     reading: PilotReading,
     large: Large,
-    asked: Asked,
-    half_width: options.HalfWidth = None,
-    n_units: options.HowManyUnits = None,
-    n_ratings: options.HowManyRatings = None,
-    n_together: options.HowManyTogether = None,
-    level: options.Level = 0.95,
-    assurance: options.Assurance = None,
-    at_least: options.AtLeast = None,
-    power: options.Power = None,
-    costs: Costs,
-    seed: options.Seed = None,
+    measures: Measures,
+    planned: Planned,
     delivery: Delivery,
 ) -> None:
     """Plan the number of units for a wanted interval."""
-    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
+    deliver = Deliverer(delivery, [*files, *measures.paths], reading)
     if not reading.wide and reading.raters and "".join(names(reading.raters)).isdecimal():
-        said = "--raters names columns; numbers of ratings per unit are those of --ratings."
-        raise OptionError(said)
+        raise OptionError("--raters names columns; for numbers of ratings per unit, use --ratings.")
     goals = sa.PlanGoals(
-        half_width=half_width,
-        n_units=_numbers("units", n_units),
-        power=power,
-        at_least=at_least,
-        assurance=assurance,
-        level=level,
+        half_width=planned.half_width,
+        n_units=_whole_numbers("units", planned.units),
+        power=planned.power,
+        at_least=planned.at_least,
+        assurance=planned.assurance,
+        level=planned.level,
     )
-    price = _costs(costs)
-    raters = _numbers("ratings", n_ratings)
-    sizes = _numbers("units-per-cluster", n_together, least=1)
-    drawn = seed_or_drawn(seed)
-    by_raters = {"--ratings": n_ratings is not None}
-    by_raters["--cost-rating"] = price is not None and n_units is None
-    check_where_large(large, by_raters)
-    table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA, level=level)
+    costs = _costs(planned)
+    n_raters = _whole_numbers("ratings", planned.ratings)
+    sizes = _whole_numbers("units-per-cluster", planned.units_per_cluster, least=1)
+    seed = seed_or_random(planned.seed)
+    by_raters = {
+        "--ratings": n_raters is not None,
+        "--cost-rating": costs is not None and planned.units is None,
+    }
+    check_in_memory(large, by_raters)
+    table = scored(
+        files, reading, large=large, measures=measures, coefficient=ALPHA, level=planned.level
+    )
     with spelling({"n_raters": "--ratings", "n_units": "--units"}):
-        planned = sa.plan(
-            table, goals, costs=price, n_raters=raters, units_per_cluster=sizes, rng=drawn
+        found = sa.plan(
+            table, goals, costs=costs, n_raters=n_raters, units_per_cluster=sizes, rng=seed
         )
-    frame = planned.to_frame().assign(level=level)
+    frame = found.to_frame().assign(level=planned.level)
     if any(by_raters.values()):
-        frame["seed"] = drawn  # of the choice of raters who are left out, where there are many
-    deliver(frame, paragraphs(counts(table), str(planned)), about=table[0].about, result=planned)
+        frame["seed"] = seed  # of the random choice of raters to leave out, if there are many
+    text = paragraphs(summary_line(table), str(found))
+    deliver(frame, text, about=table[0].about, result=found)
 
 
-def _costs(costs: Costs) -> sa.PlanCosts | None:
-    """Return the costs of the plan, or None if there are none."""
-    if costs.cost_rating is not None:
-        per_unit, budget = costs.cost_unit, costs.budget
-        return sa.PlanCosts(per_rating=costs.cost_rating, per_unit=per_unit or 0, budget=budget)
-    for name, cost in (("--cost-unit", costs.cost_unit), ("--budget", costs.budget)):
+def _costs(planned: Planned) -> sa.PlanCosts | None:
+    """Return the costs of a plan, or None if there are none."""
+    per_unit, per_rating, budget = planned.cost_unit, planned.cost_rating, planned.budget
+    if per_rating is not None:
+        return sa.PlanCosts(per_rating=per_rating, per_unit=per_unit or 0, budget=budget)
+    for name, cost in (("--cost-unit", per_unit), ("--budget", budget)):
         if cost is not None:
-            raise OptionError(f"{name} needs --cost-rating, the cost of a rating.")
+            raise OptionError(f"{name} requires --cost-rating, the cost of a rating.")
     return None
 
 
-def _numbers(name: str, given: Sequence[str] | None, *, least: int = 2) -> list[int] | None:
+def _whole_numbers(name: str, texts: Sequence[str] | None, *, least: int = 2) -> list[int] | None:
     """Return the whole numbers of an option."""
-    if given is None:
+    if texts is None:
         return None
-    listed = names(given)
+    listed = names(texts)
     numbers = [int(number) for number in listed if number.isdecimal()]
     if listed and len(numbers) == len(listed) and min(numbers) >= least:
         return numbers
     raise OptionError(
-        f"--{name} {','.join(given)!r} must be whole numbers of {least} or more, such as 2,3,5."
+        f"--{name} {','.join(texts)!r} must be whole numbers of at least {least}, such as 2,3,5."
     )
 
 
+# ---- test ---------------------------------------------------------------------------------------
+
 TEST_HELP = """[bold]setagree test study.csv[/bold]
 
-[not dim]Could chance give such an alpha? Answers are reshuffled many times. In Python it is
-called permutation_test. Also:[/]
+[not dim]Test whether alpha is larger than chance gives, by reshuffling the answers.
+In Python: permutation_test. Also:[/]
 
 setagree test study.csv -d masi,jaccard --resamples 99999 --seed 1
 setagree test study.csv -c conger_kappa --scheme within_rater
 """
+
+_RESHUFFLES = ((9999, 100_000), (999, 1_000_000))
+"""Default number of reshuffles, and the number of ratings up to which it applies."""
+
+_FEW = 200
+"""Numbers of resamples below this are too few for an interval."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reshuffling(Group, panel=INFERENCE):
+    """What is reshuffled, and how often."""
+
+    scheme: Text = member(
+        "NAME", "pooled, within_rater, within_cluster or table (default: by the design)."
+    )
+    alternative: str = member("SIDE", "greater (default), less or two-sided.", default="greater")
+    resamples: Count = member("N", "Number of reshuffles (default: 9999; fewer for large files).")
+    seed: options.Seed = None
+
+
+@command
+def permute(
+    files: options.Files,
+    *,
+    reading: ApartSpanReading,
+    large: Large,
+    measures: Measures,
+    reshuffling: Reshuffling,
+    delivery: Delivery,
+) -> None:
+    """Test an agreement against chance by reshuffling."""
+    deliver = Deliverer(delivery, [*files, *measures.paths], reading)
+    scheme, n_resamples = reshuffling.scheme, reshuffling.resamples
+    if scheme is not None:
+        check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
+    check_choice("alternative", reshuffling.alternative, ("greater", "less", "two-sided"))
+    seed = seed_or_random(reshuffling.seed)
+    check_in_memory(large, {f"--scheme {scheme}": scheme not in {None, "pooled"}})
+    table = scored(files, reading, large=large, measures=measures, coefficient=ALPHA)
+    tested = sa.permutation_test(
+        table,
+        scheme=cast(Any, scheme),
+        alternative=cast(Any, reshuffling.alternative),
+        n_resamples=_default_reshuffles(table) if n_resamples is None else n_resamples,
+        rng=seed,
+    )
+    text = paragraphs(summary_line(table), str(tested), f"Seed {seed}.")
+    reasons = [row.interval_reason for row in table]
+    deliver(tested.to_frame().assign(seed=seed), text, reasons=reasons, result=tested)
+
+
+def _default_reshuffles(table: sa.AgreementTable) -> int:
+    """Return the default number of reshuffles, which take at most about a minute."""
+    n_ratings = max(row.n_ratings for row in table)
+    times = next((n for n, most in _RESHUFFLES if n_ratings <= most), 199)
+    if times < _RESHUFFLES[0][0]:
+        say(f"{times:,} reshuffles of {n_ratings:,} ratings; for more, use --resamples.")
+    return times
+
+
+# ---- compare ------------------------------------------------------------------------------------
 
 COMPARE_HELP = """[bold]setagree compare after.csv before.csv[/bold]
 
@@ -282,243 +380,175 @@ setagree compare rounds.csv --by round
 setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1
 """
 
-ALPHA = "krippendorff_alpha"
-
-_FEW = 200
-_MOST_ROUNDS = 50
-_BY_SIZE = ((9999, 100_000), (999, 1_000_000))
-"""How many reshuffles studies of at most so many ratings get by default."""
+_MAX_GROUPS = 50
 
 
-@dataclass(frozen=True)
-class Side:
-    """One of the agreements that are compared, and its number in the table."""
+@dataclass(frozen=True, kw_only=True)
+class Compared(Resampling, panel=INFERENCE):
+    """What is compared, and by which method."""
 
-    number: int
-    file: str
-    agreement: sa.Agreement
-
-    def named(self, which: str) -> dict[str, Any]:
-        """Return what identifies it, under names that begin with which side it is."""
-        row = self.agreement
-        return {
-            f"{which}_file": self.file,
-            f"{which}_coefficient": row.coefficient,
-            f"{which}_distance": row.distance,
-            f"{which}_estimate": row.estimate,
-        }
+    by: Text = member("COLUMN", "Compare the groups of rows in this column.", panel=COLUMNS)
+    level: options.Level = 0.95
+    design: Text = member(
+        "NAME",
+        "Units of the files: same_units, shared_units or independent (default: by their names).",
+    )
+    method: str = member("NAME", "linearised (default) or bootstrap.", default="linearised")
 
 
-@grouped
-@sentences()
-def permute(
-    files: options.Files,
-    *,
-    reading: ApartSpanReading,
-    large: Large,
-    asked: Asked,
-    scheme: options.Scheme = None,
-    alternative: options.Alternative = "greater",
-    resampling: Reshuffling,
-    delivery: Delivery,
-) -> None:
-    """Test an agreement against chance by reshuffling."""
-    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
-    if scheme is not None:
-        check_choice("scheme", scheme, ("pooled", "within_rater", "table", "within_cluster"))
-    check_choice("alternative", alternative, ("greater", "less", "two-sided"))
-    seed = seed_or_drawn(resampling.seed)
-    given: dict[str, Any] = {"scheme": scheme, "alternative": alternative, "rng": seed}
-    check_where_large(large, {f"--scheme {scheme}": scheme not in {None, "pooled"}})
-    table = scored(files, reading, large=large, asked=asked, coefficient=ALPHA)
-    given["n_resamples"] = resamples_or(resampling.resamples, _in_a_minute(table))
-    tested = sa.permutation_test(table, **given)
-    text = paragraphs(counts(table), str(tested), f"Seed {seed}.")
-    reasons = [row.interval_reason for row in table]
-    deliver(tested.to_frame().assign(seed=seed), text, reasons=reasons, result=tested)
-
-
-@grouped
-@sentences()
+@command
 def compare(
     files: options.Compared,
     *,
     reading: ApartSpanReading,
     large: Large,
-    asked: Asked,
-    group: options.Rounds = None,
-    level: options.Level = 0.95,
-    design: options.Design = None,
-    method: options.Method = "linearised",
-    resampling: Resampling,
+    measures: Measures,
+    compared: Compared,
     delivery: Delivery,
 ) -> None:
     """Compare files, coefficients or distances."""
-    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
-    check_choice("method", method, ("linearised", "bootstrap"))
+    deliver = Deliverer(delivery, [*files, *measures.paths], reading)
+    design, by, is_bootstrap = compared.design, compared.by, compared.method == "bootstrap"
+    check_choice("method", compared.method, ("linearised", "bootstrap"))
     if design is not None:
         check_choice("design", design, ("same_units", "shared_units", "independent"))
-    _check_placed(vars(resampling), "--method bootstrap", wanted=method == "bootstrap")
-    given: dict[str, Any] = {"design": design, "method": method, "level": level}
-    if method == "bootstrap":
-        given["n_resamples"] = _enough(resampling.resamples)
-        given["rng"] = seed_or_drawn(resampling.seed)
-    check_where_large(large, {"--by": group is not None})
-    apart = len(files) == 1 or design == "independent"
-    if large.asked and not apart:
+    drawn = {"resamples": compared.resamples, "seed": compared.seed}
+    _check_effect(drawn, "--method bootstrap", is_passed=is_bootstrap)
+    how: dict[str, Any] = {"design": design, "method": compared.method, "level": compared.level}
+    if is_bootstrap:
+        how["n_resamples"] = _checked_resamples(compared.resamples)
+        how["rng"] = seed_or_random(compared.seed)
+    check_in_memory(large, {"--by": by is not None})
+    if large.passed and len(files) > 1 and design != "independent":
         raise OptionError(
-            "files that are reduced do not tell their units apart: say --design independent, or "
-            f"drop {large.asked}."
+            "files that are reduced have no identifiers of units: use --design independent, or "
+            f"omit {large.passed}."
         )
-    wanted: dict[str, Any] = {"asked": asked, "coefficient": ALPHA, "level": level}
-    read = [(file, None) for file in files] if group is None else rounds(files, reading, group)
-    called = [name for name, _ in read]
-    tables_of_files = []
-    for name, rows in read:
-        with about(name if len(read) > 1 else None) as note, _in_every(files):
-            found = scored([name], reading, large=large, note=note, rows=rows, **wanted)
-            tables_of_files.append(found)
-    families = _families(called, tables_of_files)
-    compared = sa.compare(*tables_of_files, **given)
+    parts = [(file, None) for file in files] if by is None else groups_of_rows(files, reading, by)
+    wanted: dict[str, Any] = {"measures": measures, "coefficient": ALPHA, "level": compared.level}
+    tables = []
+    for name, rows in parts:
+        with about(name if len(parts) > 1 else None) as note, _naming_all(files):
+            tables.append(scored([name], reading, large=large, note=note, rows=rows, **wanted))
+    families = _families([name for name, _ in parts], tables)
+    found = sa.compare(*tables, **how)
     if design == "shared_units":
         families = [_on_shared_units(family) for family in families]
-    frame = _differences(families, compared)
-    is_unlike = any((frame[f"first_{x}"] != frame[f"second_{x}"]).any() for x in _WHAT)
+    sides = pd.concat(
+        [one.to_frame().assign(file=file) for family in families for file, one in family],
+        ignore_index=True,
+    )
+    size = len(families[0])
+    of_family = [range(k * size, (k + 1) * size) for k in range(len(families))]
+    pairs = [pair for positions in of_family for pair in combinations(positions, 2)]
+    frame = _differences(sides, pairs, found)
+    is_unlike = any((frame[f"first_{x}"] != frame[f"second_{x}"]).any() for x in _MEASURE)
     notes = [_UNLIKE] if is_unlike else []
-    if method == "bootstrap":
-        frame = frame.assign(n_resamples=given["n_resamples"], seed=given["rng"])
-        notes.append(f"{given['n_resamples']:,} resamples, seed {given['rng']}.")
-    head = [counts(tables_of_files[0])] if len(read) == 1 else []
-    text = paragraphs(*head, *_compared(families, compared), *map(wrapped, notes))
+    if is_bootstrap:
+        frame = frame.assign(n_resamples=how["n_resamples"], seed=how["rng"])
+        notes.append(f"{how['n_resamples']:,} resamples, seed {how['rng']}.")
+    head = [summary_line(tables[0])] if len(parts) == 1 else []
+    shown = _printed(sides, pairs, found, n_families=len(families))
     deliver(
         frame,
-        text,
-        reasons=compared.reasons,
-        remarks=compared.remarks,
+        paragraphs(*head, *shown, *map(wrapped, notes)),
+        reasons=found.reasons,
+        remarks=found.remarks,
         about=ABOUT["units"],
-        result=compared,
+        result=found,
     )
 
 
-def counts(table: sa.AgreementTable) -> str:
-    """Return the line that counts units, raters and ratings."""
-    return str(table).partition("\n\n")[0]
-
-
-def other_interval(
-    interval: str | None, method: str | None, over: str | None, resampling: Resampling
-) -> Callable[[sa.AgreementTable], sa.AgreementTable]:
-    """Return the function that gives a table the intervals that are asked for."""
-    if interval is not None:
-        check_choice("interval", interval, ("score", "t", "bootstrap"))
-    wanted = interval == "bootstrap"
-    if over == "both" and interval in {None, "t"}:
-        _check_placed({"interval-method": method, **vars(resampling)}, "--interval bootstrap")
-        return sa.AgreementTable.two_way
-    if over == "both" and interval == "score":
-        raise OptionError("--interval 'score' is about these raters; omit --over 'both'.")
-    placed = {"interval-method": method, "over": over, **vars(resampling)}
-    _check_placed(placed, "--interval bootstrap", wanted=wanted)
-    if not wanted:
-        return lambda table: table
-    named: Any = "BCa" if method in {"bca", "BCA"} else method
-    if named is not None:
-        check_choice("interval_method", named, ("percentile", "basic", "BCa"))
-    check_choice("over", over or "units", ("units", "raters", "both"))
-    drawing = {"over": over or "units", "n_resamples": _enough(resampling.resamples)}
-    seed = seed_or_drawn(resampling.seed)
-
-    def resampled(table: sa.AgreementTable) -> sa.AgreementTable:
-        found = sa.bootstrap(table, **cast(Any, drawing), rng=seed)
-        with spelling({"method": "--interval-method"}):
-            return found.in_table(table, method=named, seed=seed)
-
-    return resampled
-
-
-def rounds(
-    files: Sequence[str], reading: Reading, group: str, *, least: int = 2
+def groups_of_rows(
+    files: Sequence[str], reading: Reading, by: str, *, least: int = 2
 ) -> list[tuple[str, Rows | None]]:
     """Return the groups of rows in a column of the files, with their names."""
     for name in ("strata", "population_size"):
         if getattr(reading, name) is not None:
             raise OptionError(
-                f"--{name.replace('_', '-')} is about the whole sample, of which a group is a part "
-                f"of random size; use setagree diagnose FILE --by {group!r} with the same "
+                f"--{name.replace('_', '-')} applies to the whole sample, of which a group is a "
+                f"part of random size; use setagree diagnose FILE --by {by!r} with the same "
                 "options."
             )
-    table, how, _ = long_table(files, reading, besides=group, option="--by", is_first=True)
-    cells = pick_column(with_missing_ids(table, [group]), group)
+    table, how, _ = long_table(files, reading, besides=by, option="--by", is_first=True)
+    cells = pick_column(with_missing_ids(table, [by]), by)
     has_group = cells.notna().to_numpy()
-    table, (codes, named) = table[has_group], code_ids(cells[has_group], "group")
-    warn_names("Groups", named)
-    if len(named) < least:
-        raise DataError(f"--by {group!r}: {counted(len(named), 'group')}; two are compared.")
-    if len(named) > _MOST_ROUNDS:
+    table, (codes, groups) = table[has_group], code_ids(cells[has_group], "group")
+    warn_names("Groups", groups)
+    if len(groups) < least:
+        raise DataError(f"--by {by!r}: {counted(len(groups), 'group')}; two are compared.")
+    if len(groups) > _MAX_GROUPS:
         raise DataError(
-            f"--by {group!r}: {len(named):,} groups; at most {_MOST_ROUNDS} are compared, each "
-            "with each. If these are times, add a column that names the round, or follow them with "
-            f"setagree diagnose FILE --time {group!r}."
+            f"--by {by!r}: {len(groups):,} groups; at most {_MAX_GROUPS} are compared, each with "
+            "each. If these are times, add a column with the round, or use setagree diagnose FILE "
+            f"--time {by!r}."
         )
     note_guessed(replace(how, **{name: getattr(reading, name) for name in how.columns}), how, say)
     if n := int((~has_group).sum()):
-        say(f"{counted(n, 'row')} with nothing in column {group!r} left out.")
-    counted_from = f"Rows are counted within this group (--by {group!r})."
+        say(f"{counted(n, 'row')} with nothing in column {by!r} left out.")
+    counted_from = f"Rows are counted within this group (--by {by!r})."
     how = replace(how, where=None)
-    return [(str(one), Rows(table[codes == k], how, counted_from)) for k, one in enumerate(named)]
+    return [(str(one), Rows(table[codes == k], how, counted_from)) for k, one in enumerate(groups)]
 
 
-def _families(files: Sequence[str], scored: Sequence[sa.AgreementTable]) -> list[list[Side]]:
-    """Return what is compared pair by pair: all rows of one file, or a row in all files."""
-    if len(files) == 1:
-        if len(scored[0]) < 2:
+def _families(
+    names: Sequence[str], tables: Sequence[sa.AgreementTable]
+) -> list[list[tuple[str, sa.Agreement]]]:
+    """Return the agreements that are compared in pairs: all rows of one file, or a row of each."""
+    if len(names) == 1:
+        if len(tables[0]) < 2:
             raise OptionError(
-                "one file is compared with itself by two distances or coefficients, such as "
-                "-d masi,nominal, or by the rounds in a column (--by COLUMN); or name a second "
-                "file."
+                "a single file is compared by its distances, coefficients or groups: use "
+                "-d masi,nominal, or --by COLUMN; or name a second file."
             )
-        return [[Side(k + 1, files[0], row) for k, row in enumerate(scored[0])]]
-    keys = list(scored[0].by_name)
-    if any(list(table.by_name) != keys for table in scored):
+        return [[(names[0], row) for row in tables[0]]]
+    keys = list(tables[0].by_name)
+    if any(list(table.by_name) != keys for table in tables):
         raise OptionError(
-            "the files hold different kinds of answers, so the default distances are not the "
-            "same; say which with --distance."
+            "the files have different kinds of answers, so that their default distances differ; "
+            "name one with --distance."
         )
-    return [
-        [Side(k * len(files) + f + 1, file, scored[f][key]) for f, file in enumerate(files)]
-        for k, key in enumerate(keys)
-    ]
+    return [[(name, table[key]) for name, table in zip(names, tables, strict=True)] for key in keys]
 
 
-def _on_shared_units(family: Sequence[Side]) -> list[Side]:
-    """Return the same sides, scored anew on the units that all of them have."""
+def _on_shared_units(
+    family: Sequence[tuple[str, sa.Agreement]],
+) -> list[tuple[str, sa.Agreement]]:
+    """Return the agreements recomputed on the units that all of them have."""
     from setagree.inference.comparison import on_shared_units
 
-    scored = on_shared_units([side.agreement for side in family])
-    return [replace(side, agreement=one) for side, one in zip(family, scored, strict=True)]
+    recomputed = on_shared_units([agreement for _, agreement in family])
+    return [(file, each) for (file, _), each in zip(family, recomputed, strict=True)]
 
 
 @contextmanager
-def _in_every(files: Sequence[str]) -> Iterator[None]:
-    """Say, where one of several files lacks a column, that all of them need it."""
+def _naming_all(files: Sequence[str]) -> Iterator[None]:
+    """Add to the error of a missing column that all of several files must have it."""
     try:
         yield
     except DataError as error:
         if len(files) == 1 or "there is no column" not in str(error).casefold():
             raise
-        hint = "rename it there, or name no column where every file has usual names."
-        raise DataError(f"{error} A column that is named must be in all files: {hint}") from error
+        raise DataError(
+            f"{error} A named column must be in all files: rename it there, or omit the option if "
+            "every file has usual names."
+        ) from error
 
 
-def _differences(families: Sequence[Sequence[Side]], compared: Comparison) -> pd.DataFrame:
-    """Return a row per pair: what is compared, and the difference."""
-    pairs = [pair for family in families for pair in combinations(family, 2)]
-    sides = pd.DataFrame([{**a.named("first"), **b.named("second")} for a, b in pairs])
+def _differences(
+    sides: pd.DataFrame, pairs: Sequence[tuple[int, int]], compared: Comparison
+) -> pd.DataFrame:
+    """Return one row per pair: the file and the measure of both, and their difference."""
+    compared_columns = sides[["file", *_MEASURE, "estimate"]]
+    both = [
+        compared_columns.iloc[list(positions)].add_prefix(which).reset_index(drop=True)
+        for which, positions in zip(("first_", "second_"), zip(*pairs, strict=True), strict=True)
+    ]
     found = compared.to_frame().drop(columns=["first", "second"])
-    return described(pd.concat([sides, found], axis=1), [compared])
+    return described(pd.concat([*both, found], axis=1), [compared])
 
 
-_WHAT = ("coefficient", "distance")
+_MEASURE = ["coefficient", "distance"]
 _UNLIKE = (
     "Different distances (or coefficients) measure different things: a higher value does not mean "
     "better agreement."
@@ -534,85 +564,96 @@ _SIDES = (
 )
 
 
-def _compared(families: Sequence[Sequence[Side]], compared: Comparison) -> tuple[str, str]:
-    """Return a table of the agreements, and the comparison with short names of its pairs."""
-    files = _file_names([side.file for family in families for side in family])
-    sides = pd.concat(
-        [
-            side.agreement.to_frame().assign(number=side.number, file=files[side.file])
-            for family in families
-            for side in family
-        ]
-    )
-    sides = sides if len(files) > 1 else sides.drop(columns="file")
-    shown = ""
-    for short in (_names(families, files), {}):
-        pairs = [
-            (short.get(one.number, str(one.number)), short.get(two.number, str(two.number)))
-            for family in families
-            for one, two in combinations(family, 2)
-        ]
-        shown = str(replace(compared, names=tuple(pairs)))
+def _printed(
+    sides: pd.DataFrame,
+    pairs: Sequence[tuple[int, int]],
+    compared: Comparison,
+    *,
+    n_families: int,
+) -> tuple[str, str]:
+    """Return a table of the agreements, and the comparison with pairs of short names or numbers."""
+    files = {file: visible(Path(file).name) for file in sides["file"]}
+    if len({*files.values()}) < len(files):
+        files = {file: visible(file) for file in files}
+    sides = sides.assign(number=[str(k + 1) for k in sides.index], file=sides["file"].map(files))
+    is_same = {name: sides[name].nunique() == 1 for name in _MEASURE}
+    short = "number"
+    if n_families == 1 and len(files) > 1:
+        short = "file"
+    elif n_families == 1 and any(is_same.values()):
+        short = "distance" if is_same["coefficient"] else "coefficient"
+    for name in (short, "number"):
+        pair_names = tuple((sides[name].iloc[i], sides[name].iloc[j]) for i, j in pairs)
+        shown = str(replace(compared, names=pair_names))
         if max(map(len, shown.splitlines())) <= TERMINAL:
             break
-    return str(TextTable.of(sides, _SIDES, compared.level)), shown
+    columns = _SIDES if len(files) > 1 else [each for each in _SIDES if each.source != "file"]
+    return str(TextTable.of(sides, columns, compared.level)), shown
 
 
-def _names(families: Sequence[Sequence[Side]], files: Mapping[str, str]) -> dict[int, str]:
-    """Return a name per side, its file or what tells it apart in one; none for several families."""
-    sides = families[0]
-    if len(families) > 1:
-        return {}
-    if len(files) > 1:
-        return {side.number: files[side.file] for side in sides}
-    for alike, differing in (_WHAT, _WHAT[::-1]):
-        if len({getattr(side.agreement, alike) for side in sides}) == 1:
-            return {side.number: getattr(side.agreement, differing) for side in sides}
-    return {}
+# ---- The intervals of score ---------------------------------------------------------------------
 
 
-def _file_names(files: Iterable[str]) -> dict[str, str]:
-    """Return the names of files, or their paths if two have the same name."""
-    names = {file: visible(Path(file).name) for file in files}
-    distinct = len(set(names.values())) == len(names)
-    return names if distinct else {file: visible(file) for file in names}
+@dataclass(frozen=True, kw_only=True)
+class Intervals(Resampling, panel=INFERENCE):
+    """The intervals of a table of agreements."""
+
+    level: options.Level = 0.95
+    interval: Text = member("KIND", "Interval: score (default), t or bootstrap.")
+    interval_method: Text = member("NAME", "Bootstrap: BCa (default), percentile, basic.")
+    over: Text = member("WHAT", "Sampled: units (default), raters or both.")
 
 
-def _check_placed(given: Mapping[str, Any], where: str, *, wanted: bool = False) -> None:
-    """Raise an error for options that would have no effect."""
-    for name, value in given.items():
-        if value is not None and not wanted:
+def interval_function(
+    intervals: Intervals,
+) -> Callable[[sa.AgreementTable], sa.AgreementTable]:
+    """Return the function that gives a table the requested intervals."""
+    kind, over = intervals.interval, intervals.over
+    if kind is not None:
+        check_choice("interval", kind, ("score", "t", "bootstrap"))
+    drawn = {
+        "interval-method": intervals.interval_method,
+        "resamples": intervals.resamples,
+        "seed": intervals.seed,
+    }
+    if over == "both" and kind in {None, "t"}:
+        _check_effect(drawn, "--interval bootstrap")
+        return sa.AgreementTable.two_way
+    if over == "both" and kind == "score":
+        raise OptionError("--interval 'score' is about these raters; omit --over 'both'.")
+    _check_effect(drawn | {"over": over}, "--interval bootstrap", is_passed=kind == "bootstrap")
+    if kind != "bootstrap":
+        return lambda table: table
+    method: Any = intervals.interval_method
+    method = "BCa" if method in {"bca", "BCA"} else method
+    if method is not None:
+        check_choice("interval_method", method, ("percentile", "basic", "BCa"))
+    check_choice("over", over or "units", ("units", "raters", "both"))
+    n_resamples = _checked_resamples(intervals.resamples)
+    seed = seed_or_random(intervals.seed)
+
+    def resampled(table: sa.AgreementTable) -> sa.AgreementTable:
+        found = sa.bootstrap(
+            table, over=cast(Any, over or "units"), n_resamples=n_resamples, rng=seed
+        )
+        with spelling({"method": "--interval-method"}):
+            return found.in_table(table, method=method, seed=seed)
+
+    return resampled
+
+
+def _check_effect(values: Mapping[str, Any], where: str, *, is_passed: bool = False) -> None:
+    """Raise an error for options that have an effect only with another one."""
+    for name, value in values.items():
+        if value is not None and not is_passed:
             raise OptionError(f"--{name} makes sense only with {where}.")
 
 
-def resamples_or(resamples: int | None, default: int) -> int:
-    """Return how many resamples are asked for, or the default."""
-    return default if resamples is None else resamples
-
-
-def _in_a_minute(table: sa.AgreementTable) -> int:
-    """Return how often a study is reshuffled by default: less often where it is large."""
-    n_ratings = max(row.n_ratings for row in table)
-    times = next((n for n, most in _BY_SIZE if n_ratings <= most), _FEW - 1)
-    if times < _BY_SIZE[0][0]:
-        say(f"{times:,} reshuffles of {n_ratings:,} ratings; --resamples asks for more.")
-    return times
-
-
-def _enough(resamples: int | None) -> int:
-    """Return how many resamples are wanted; say where they are few for the ends of an interval."""
+def _checked_resamples(resamples: int | None) -> int:
+    """Return the number of resamples; warn if they are too few for the ends of an interval."""
     if resamples is not None and 0 < resamples < _FEW:
         say(
-            f"Warning: {counted(resamples, 'resample')} are few for an interval, which will differ "
-            "much from seed to seed; 1,000 or more are usual."
+            f"Warning: {counted(resamples, 'resample')} are too few for an interval: it depends "
+            "much on the seed. Use at least 1,000."
         )
-    return resamples_or(resamples, 2000)
-
-
-def seed_or_drawn(given: int | None) -> int:
-    """Return the seed that is given, or one that is drawn so that it can be printed."""
-    if given is None:
-        return secrets.randbits(32)
-    if given < 0:
-        raise OptionError(f"--seed {given} must be 0 or more.")
-    return given
+    return 2000 if resamples is None else resamples

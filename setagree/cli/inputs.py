@@ -1,4 +1,4 @@
-"""What a command reads beside the study, and that nothing it writes takes the place of it."""
+"""Input files of a command, which its output must not replace, and tables of two columns."""
 
 from __future__ import annotations
 
@@ -17,40 +17,41 @@ from setagree.files.streams import matching
 Clean: TypeAlias = Callable[[Any], Any]
 
 _STDIN = Path("/dev/stdin")
-"""The file that the shell reads from, where standard input is one."""
+"""The file behind standard input, if the shell redirects one."""
 
 
 def check_not_read(output: Path, files: Sequence[str], reading: Reading | None) -> None:
-    """Raise `FileError` where an output is a file that the command reads, or would be next time.
+    """Raise `FileError` if the command reads the output file, or would read it next time.
 
-    Paths are followed through links, and every file in a folder that is read counts.
+    Links are resolved, and every file in a folder that is read counts.
     """
-    for path, what in _inputs(files, reading) if output.exists() else ():
-        if _is_same(path, output):
-            raise FileError(f"{str(output)!r} is {what}; it is never changed.")
-    for folder in (path for file in files for path in _found(file) if path.is_dir()):
+    if output.exists():
+        for path, role in _inputs(files, reading):
+            if _is_same(path, output):
+                raise FileError(f"{str(output)!r} is {role}; choose another output file.")
+    for folder in (path for file in files for path in _matching(file) if path.is_dir()):
         if output.resolve().is_relative_to(folder.resolve()):
             raise FileError(
                 f"{str(output)!r} would lie inside the input, {str(folder)!r}, and be read as part "
-                "of it next time; write it outside."
+                "of it next time; choose an output file outside."
             )
 
 
 def _inputs(files: Sequence[str], reading: Reading | None) -> Iterator[tuple[Path, str]]:
-    """Yield every file that may be read, and what it is to the command."""
+    """Yield every file that may be read, with its role in the command."""
     for file in files:
         for path in _files_of(file) if file != "-" else [_STDIN]:
             yield path, "the input"
     for option in ("roster", "codebook", "config", "population_size"):
-        named = getattr(reading, option, None) or []
-        for name in named if isinstance(named, list) else [str(named)]:
+        names = getattr(reading, option, None) or []
+        for name in names if isinstance(names, list) else [str(names)]:
             for path in _files_of(name):
-                yield path, f"what --{option.replace('_', '-')} reads"
+                yield path, f"the file of --{option.replace('_', '-')}"
 
 
 def _files_of(name: str) -> Iterator[Path]:
-    """Yield the file of that name, those of a pattern, or all in a folder."""
-    for path in _found(name):
+    """Yield the file of that name, those that match a pattern, or all files in a folder."""
+    for path in _matching(name):
         yield path
         if path.is_file():
             yield from class_files(path)
@@ -58,8 +59,8 @@ def _files_of(name: str) -> Iterator[Path]:
             yield from (Path(folder, each) for each in inside)
 
 
-def _found(name: str) -> list[Path]:
-    """Return the file or the folder of that name, or those of a pattern."""
+def _matching(name: str) -> list[Path]:
+    """Return the file or the folder of that name, or those that match a pattern."""
     try:
         return matching(name)
     except FileError:
@@ -67,7 +68,7 @@ def _found(name: str) -> list[Path]:
 
 
 def _is_same(path: Path, output: Path) -> bool:
-    """Return whether two paths lead to one file; a path need not exist, as for a codebook."""
+    """Return whether two paths lead to one file; the value of --codebook may not be a path."""
     try:
         return path.samefile(output)
     except (OSError, ValueError):
@@ -77,10 +78,10 @@ def _is_same(path: Path, output: Path) -> bool:
 def two_columns(
     frame: pd.DataFrame, first: str, second: str, clean: Clean
 ) -> list[tuple[Any, Any]]:
-    """Return the pairs of two columns that are found by their names, the first of them clean."""
-    found = {str(name).strip().casefold(): name for name in frame.columns}
-    if not {first, second} <= found.keys():
+    """Return the pairs of cells of two columns, the cells of the first cleaned."""
+    columns = {str(name).strip().casefold(): name for name in frame.columns}
+    if not {first, second} <= columns.keys():
         raise DataError(
-            f"it needs the columns {first} and {second}; it has {listing(list(frame.columns))}."
+            f"the columns {first} and {second} are required; it has {listing(list(frame.columns))}."
         )
-    return list(zip(map(clean, frame[found[first]]), frame[found[second]], strict=True))
+    return list(zip(map(clean, frame[columns[first]]), frame[columns[second]], strict=True))

@@ -1,4 +1,4 @@
-"""What the command prints: results on stdout or in a file, sentences on stderr."""
+"""Output of the command: results on stdout or in a file, sentences on stderr."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import typer
 
 from setagree.checks import check_target, expanded, replace_file
 from setagree.cli.inputs import check_not_read
-from setagree.cli.options import CALLED, Delivery, Reading
-from setagree.cli.show import hang_up, print_text, say
+from setagree.cli.options import CALLED, Delivery, Reading, grouped
+from setagree.cli.show import discard_stdout, print_text, say
 from setagree.errors import (
     DroppedRowsWarning,
     FileError,
@@ -35,24 +35,24 @@ WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
     "markdown": markdown_text,
     "latex": latex_text,
 }
-"""The formats for programs; the table for people comes from the result itself."""
+"""The formats for programs. The result itself prints the table for people."""
 
 FORMS = ("table", *WRITERS)
-_NO_TEXT = {
+_BINARY = {
     *(".xlsx", ".xls", ".ods", ".parquet", ".feather", ".arrow", ".pdf", ".doc", ".docx", ".png"),
     *(".svg", ".pkl", ".db", ".sqlite", ".gz", ".bz2", ".xz", ".zst", ".zip"),
 }
-"""Endings that promise what is no text, whatever --format says."""
+"""Endings of files that are not text, which are refused with any --format."""
 
 ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
 ENDINGS |= {".txt": "table", ".xml": "junit"}
 
 
 class Deliverer:
-    """Writes a result where it is wanted, in the form that is wanted; both are checked first.
+    """Writes a result in the requested format to the requested file; both are checked first.
 
-    What is written is never put in the place of a file that the command reads. A file and a pipe
-    get the data as they are; a terminal gets control characters spelled out.
+    A file that the command reads is never replaced. A file or a pipe gets the data unchanged; on a
+    terminal, control characters are escaped.
     """
 
     def __init__(
@@ -67,8 +67,8 @@ class Deliverer:
         self.escape = delivery.escape
         if self.escape and self.form not in WRITERS:
             raise OptionError(
-                f"--escape makes sense only with --format {', '.join(WRITERS)}; a table for people "
-                "has no formulas."
+                f"--escape makes sense only with --format {', '.join(WRITERS)}; a table for "
+                "people has no formulas."
             )
         self.output = None if delivery.output is None else expanded(delivery.output)
         if self.output is not None:
@@ -85,12 +85,11 @@ class Deliverer:
         about: str | None = None,
         result: Result | None = None,
     ) -> None:
-        """Write the frame as a program wants it, or the table that people read.
+        """Write the frame for programs, or the table for people.
 
-        LaTeX has the columns that the result prints, if there is one.
-
-        What programs read says what intervals are about; JSON also why numbers of a row are null,
-        and whether its interval is rough.
+        LaTeX has the columns that the result prints, if there is one. Formats for programs include
+        the target of the intervals (`about`); JSON also has the reason for nulls in a row, and the
+        remark on a rough interval.
         """
         write = WRITERS.get(self.form)
         for name, texts in (("reason", reasons), ("remark", remarks)):
@@ -109,10 +108,10 @@ class Deliverer:
                 replace_file(self.output, text)
             return
         if self.form == "csv" and sys.stdout.isatty():
-            # A line break in a cell would look like the next row.
+            # On a terminal, a line break in a cell would look like the next row.
             shown = csv_text(frame.map(lambda x: visible(x) if isinstance(x, str) else x))
             if shown != text:
-                say("Control characters are spelled out here; a file (-o) or a pipe gets them raw.")
+                say("Control characters are escaped here; a file (-o) or a pipe keeps them.")
             text = shown
         with printing():
             print_text(text, heads=write is None)
@@ -120,7 +119,7 @@ class Deliverer:
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """Word what fails while results are printed."""
+    """Raise `FileError` if results cannot be printed."""
     try:
         with without_line():
             yield
@@ -128,9 +127,8 @@ def printing() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        hang_up()
-        reason = error.strerror or error
-        raise FileError(f"the results cannot be written: {reason}.") from error
+        discard_stdout()
+        raise FileError(f"the results cannot be written: {error.strerror or error}.") from error
 
 
 @contextmanager
@@ -143,35 +141,38 @@ def replacing(output: Path) -> Iterator[None]:
 
 
 def _format(form: str | None, output: Path | None, forms: Sequence[str]) -> str:
-    """Return the format that is asked for, or that the ending of the file asks for."""
+    """Return the format that --format names, or by default that of the ending of the file."""
     if form is not None:
         check_choice("format", form, forms)
-    known = {ending: each for ending, each in ENDINGS.items() if each in forms}
-    check_ending(output, [*known], form=form)
+    endings = {ending: each for ending, each in ENDINGS.items() if each in forms}
+    check_ending(output, [*endings], form=form)
     ending = "" if output is None else output.suffix.lower()
-    return form or known.get(ending, forms[0])
+    return form or endings.get(ending, forms[0])
 
 
 def check_ending(output: Path | None, endings: Sequence[str], *, form: str | None) -> None:
     """Raise an error for a file whose ending does not match the format, and for "-"."""
     if str(output) == "-":
         raise OptionError(
-            "-o names a file, and '-' is none; without -o, results are printed on the standard "
-            "output (a report is always a file, such as report.html)."
+            "-o must name a file, not '-'; to print results, omit it (a report needs a file, such "
+            "as report.html)."
         )
     ending = "" if output is None else output.suffix.lower()
-    if not ending or ending in endings or (form is not None and ending not in _NO_TEXT):
+    if not ending or ending in endings or (form is not None and ending not in _BINARY):
         return
     *others, last = endings
-    known = f"{', '.join(others)} or {last}" if others else last
-    raise OptionError(f"{ending} files are not written here; let {str(output)!r} end in {known}.")
+    allowed = f"{', '.join(others)} or {last}" if others else last
+    raise OptionError(
+        f"{ending} files cannot be written here; use a name that ends in {allowed}, not "
+        f"{str(output)!r}."
+    )
 
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Print each warning once, in a line; turn bad input into a sentence and exit code 2.
+    """Print each warning once, as a line, and turn an error into a line and exit code 2.
 
-    They spell options as the command does.
+    Options are spelled as on the command line.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always", SetagreeWarning)
@@ -185,23 +186,28 @@ def sentences() -> Iterator[None]:
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
         except BrokenPipeError:
-            raise typer.Exit(hang_up()) from None
+            raise typer.Exit(discard_stdout()) from None
         except OSError as error:
             what = "a file" if error.filename is None else repr(str(error.filename))
             say(f"Error: {what} cannot be read: {error.strerror or error}.")
             raise typer.Exit(2) from None
 
 
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a function as a command: with options from groups, and with `sentences`."""
+    return grouped(sentences()(function))
+
+
 def _shown_once() -> Callable[..., None]:
-    """Return what shows a warning that it has not shown yet."""
-    shown = set[str]()
+    """Return a function that prints a warning unless it has printed it before."""
+    printed = set[str]()
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-        # That rows were dropped as asked is a note.
+        # Dropping rows on request is not worth a warning, and counts differ between groups.
         is_note = issubclass(category, DroppedRowsWarning)
         sentence = f"{message}" if is_note else f"Warning: {message}"
-        if is_note or sentence not in shown:
-            shown.add(sentence)
+        if is_note or sentence not in printed:
+            printed.add(sentence)
             say(sentence)
 
     return show
@@ -209,7 +215,7 @@ def _shown_once() -> Callable[..., None]:
 
 @contextmanager
 def about(file: str | None) -> Iterator[Callable[[str], None]]:
-    """Name a file, where one is given, in each warning, error or note that does not name it."""
+    """Put the name of a file, if there is one, before each warning, error or note without it."""
     show = warnings.showwarning
 
     def named(sentence: str) -> str:

@@ -1,4 +1,4 @@
-"""The command that writes agreement as a page for the browser."""
+"""The command that writes a page which computes agreement in the browser."""
 
 from __future__ import annotations
 
@@ -17,37 +17,36 @@ from setagree.errors import FileError
 
 PAGE_HELP = f"""[bold]setagree page FOLDER[/bold]
 
-[not dim]A page that computes agreement in the browser, so that data stay on the machine. Also:[/]
+[not dim]Write a page that computes agreement in the browser: the data do not leave
+the computer. Also:[/]
 
 setagree page FOLDER --serve
 setagree page FOLDER --runtime pyodide/
 
-[not dim]The page loads the Python runtime Pyodide from {PYODIDE} unless --runtime names another
-address, or a folder on this computer, which is then copied beside the page.[/]
+[not dim]The page loads the Python runtime Pyodide from
+{PYODIDE} unless --runtime has another address;
+a folder on this computer is copied into FOLDER.[/]
 """
 
 _PANEL = "The page"
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", show_default=False)]
 Runtime = Annotated[
-    str | None, option(_PANEL, "ADDRESS|FOLDER", "Where Pyodide lies.", "--runtime")
+    str | None, option(_PANEL, "ADDRESS|FOLDER", "Address or folder of Pyodide.", "--runtime")
 ]
-Serve = Annotated[bool, option(_PANEL, "", "Hand the page out on this computer.", "--serve")]
-Port = Annotated[
-    int, option(_PANEL, "N", "With --serve: the port (default: a free one).", "--port")
-]
+Serve = Annotated[bool, option(_PANEL, "", "Serve the page on this computer.", "--serve")]
+Port = Annotated[int, option(_PANEL, "N", "Port of --serve (default: a free one).", "--port")]
 
 
 @sentences()
 def page(folder: Folder, *, runtime: Runtime = None, serve: Serve = False, port: Port = 0) -> None:
-    """Write a page that runs in the browser."""
+    """Write a page that computes agreement in the browser."""
     target = expanded(folder)
-    existed = (target / INDEX).exists()
+    done = "Replaced" if (target / INDEX).exists() else "Written"
     files = write_page(target, runtime=runtime)
     size = sum(file.stat().st_size for file in files)
-    done = "Replaced" if existed else "Written"
     say(f"{done}: {target} ({len(files)} files, {size / 1e6:.1f} MB).")
     if not serve:
-        say("Any server can hand the folder out; a browser does not run it as a file.")
+        say("To open the page, use --serve, or any web server; browsers cannot run it as a file.")
         return
     try:
         server = server_of(target, port)

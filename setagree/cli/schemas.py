@@ -1,4 +1,4 @@
-"""JSON schemas of the commands: which result each prints with --format json."""
+"""JSON schemas of the results that the commands print with --format json."""
 
 from __future__ import annotations
 

@@ -6,99 +6,43 @@ import inspect
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
 
 import setagree as sa
 from setagree.cli import options as options
-from setagree.cli.inference import other_interval, scored
-from setagree.cli.label_files import wished
+from setagree.cli.inference import Intervals, interval_function, scored
+from setagree.cli.label_files import chosen_measures
 from setagree.cli.options import (
-    RESULTS,
-    Asked,
+    MEASURES,
     Delivery,
+    Group,
     Large,
+    Measures,
     QuestionReading,
-    Reading,
-    Resampling,
     SpanReading,
     Texts,
-    grouped,
-    option,
+    member,
 )
-from setagree.cli.output import Deliverer, printing, sentences
+from setagree.cli.output import Deliverer, command, printing
 from setagree.cli.reading import how_read, names, read_study
 from setagree.cli.show import print_list, say
 from setagree.diagnosis.by_question import QuestionTable, by_question
-from setagree.distances.registry import all_distance_names, available_distances, get_distance
+from setagree.distances.registry import available_distances, get_distance
 from setagree.errors import OptionError
-from setagree.scoring.coefficients import available_coefficients, coefficient_names, get_coefficient
+from setagree.scoring.coefficients import available_coefficients, get_coefficient
 from setagree.scoring.references import cited
 from setagree.scoring.results import ABOUT
 from setagree.wording.references import bibliography
 from setagree.wording.result_base import described
 
-CITE_HELP = """[bold]setagree cite -c krippendorff_alpha -d masi[/bold]
-
-[not dim]BibTeX for setagree, and for the papers behind coefficients and distances. Also:[/]
-
-setagree cite --methods study.csv -c krippendorff_alpha
-"""
-
-_USUAL = ("krippendorff_alpha", "fleiss_kappa")
-"""What the table of a file has."""
-
-Coefficients = Annotated[
-    Texts,
-    option(
-        RESULTS, "NAME", "Default: alpha, kappa.", "--coefficient", "-c", known=coefficient_names
-    ),
-]
-Distances = Annotated[
-    Texts, option(RESULTS, "NAME", "Default: masi.", "--distance", "-d", known=all_distance_names)
-]
-
-
-Methods = Annotated[
-    Texts, option(RESULTS, "FILE", "Instead: the methods paragraph on a file.", "--methods")
-]
-
-
-@grouped
-@sentences()
-def cite(
-    *,
-    methods: Methods = None,
-    reading: SpanReading,
-    coefficient: Coefficients = None,
-    distance: Distances = None,
-) -> None:
-    """Print BibTeX for setagree, coefficients and distances, or a methods paragraph."""
-    if methods is not None:
-        given: dict[str, Any] = {"coefficient": names(coefficient), "distance": names(distance)}
-        wanted = {name: listed for name, listed in given.items() if listed}
-        table = sa.agreement(read_study(methods, reading), **wanted)
-        with printing():
-            sys.stdout.write(sa.methods_text(table) + "\n")
-        return
-    print_bibtex(coefficient, distance)
-
-
-def print_bibtex(coefficient: Texts = None, distance: Texts = None) -> None:
-    """Print BibTeX for setagree, coefficients and distances; default: those of a table."""
-    used = [get_coefficient(name) for name in names(coefficient) or _USUAL]
-    asked = names(distance) or [one.default_distance or "masi" for one in used]
-    sources = [*(one.source for one in used), *(get_distance(name).source for name in asked)]
-    with printing():
-        sys.stdout.write(bibliography(cited(filter(None, sources)), sa.__version__) + "\n")
-
-
 SCORE_HELP = """[bold]setagree score study.csv[/bold]
 
-[not dim]Alpha and Fleiss' kappa (MASI): a row for each unit and rater. Also:[/]
+[not dim]Krippendorff's alpha and Fleiss' kappa with the MASI distance. The file has
+a row per unit and rater, or, with --wide, a column per rater. Also:[/]
 
 setagree score study.csv --unit doc --rater who --labels tags --blank empty
 setagree score wide.csv --wide -d masi,jaccard --interval bootstrap --seed 1
@@ -106,84 +50,121 @@ setagree score 'round-*.parquet' --value stars -d linear --memory-limit 2GB
 """
 
 
-@grouped
-@sentences()
+@command
 def score(
     files: options.Files,
     *,
     reading: QuestionReading,
     large: Large,
-    asked: Asked,
-    level: options.Level = 0.95,
-    interval: options.IntervalKind = None,
-    interval_method: options.IntervalMethod = None,
-    over: options.Over = None,
-    resampling: Resampling,
+    measures: Measures,
+    intervals: Intervals,
     delivery: Delivery,
 ) -> None:
     """Estimate the agreement of the raters of a file."""
-    deliver = Deliverer(delivery, [*files, *asked.paths], reading)
+    deliver = Deliverer(delivery, [*files, *measures.paths], reading)
     if reading.questions is not None:
-        found = by_questions(files, reading, asked, level, names(reading.model))
+        found = by_questions(files, reading, measures, intervals.level, names(reading.model))
         frame = pd.concat([one.to_frame() for one in found], ignore_index=True)
         deliver(frame, "\n\n".join(map(str, found)), result=replace(found[0], frame=frame))
         return
-    with_intervals = other_interval(interval, interval_method, over, resampling)
-    kind = interval if interval in {"score", "t"} else None
-    table = scored(files, reading, large=large, asked=asked, level=level, interval=kind)
-    table = with_intervals(table)
+    with_intervals = interval_function(intervals)
+    kind = intervals.interval if intervals.interval in {"score", "t"} else None
+    table = with_intervals(
+        scored(files, reading, large=large, measures=measures, level=intervals.level, interval=kind)
+    )
     deliver(
         described(table.to_frame(), table),
         str(table),
         reasons=table.reasons,
         remarks=table.remarks,
-        about=ABOUT[over or "units"],
+        about=ABOUT[intervals.over or "units"],
         result=table,
     )
 
 
 def by_questions(
-    files: Sequence[str], reading: Reading, asked: Asked, level: float, models: Sequence[str]
+    files: Sequence[str],
+    reading: QuestionReading | options.QuestionsReading,
+    measures: Measures,
+    level: float,
+    models: Sequence[str],
 ) -> list[QuestionTable]:
     """Return the agreement on each of several questions, by each coefficient and distance."""
     if reading.exclude_raters is not None:
-        raise OptionError("--exclude-raters is for one question; drop it with --questions.")
-    wanted = wished(asked, reading)
-    named = names([getattr(reading, "questions", None) or ""])
+        raise OptionError("--exclude-raters does not apply to --questions; omit one of them.")
+    chosen = chosen_measures(measures, reading)
+    questions = names([reading.questions or ""])
     return [
         by_question(
             files,
-            named[0] if len(named) == 1 else named,
+            questions[0] if len(questions) == 1 else questions,
             reading=how_read(reading),
             model=[*models] or None,
             level=level,
-            **dict(zip(wanted, measure, strict=True)),
+            **dict(zip(chosen, measure, strict=True)),
         )
-        for measure in product(*wanted.values())
+        for measure in product(*chosen.values())
     ]
+
+
+CITE_HELP = """[bold]setagree cite -c krippendorff_alpha -d masi[/bold]
+
+[not dim]BibTeX of setagree and of the sources of coefficients and distances. Also:[/]
+
+setagree cite --methods study.csv -c krippendorff_alpha
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cited(Group, panel=MEASURES):
+    """What is cited."""
+
+    methods: Texts = member("FILE", "Print a methods paragraph on this file.")
+    coefficient: options.Coefficients = None
+    distance: options.Distances = None
+
+
+@command
+def cite(*, what: Cited, reading: SpanReading) -> None:
+    """Print BibTeX for setagree, coefficients and distances, or a methods paragraph."""
+    if what.methods is None:
+        print_bibtex(what.coefficient, what.distance)
+        return
+    measures = {"coefficient": names(what.coefficient), "distance": names(what.distance)}
+    chosen: dict[str, Any] = {name: listed for name, listed in measures.items() if listed}
+    table = sa.agreement(read_study(what.methods, reading), **chosen)
+    with printing():
+        sys.stdout.write(sa.methods_text(table) + "\n")
+
+
+def print_bibtex(coefficient: Texts = None, distance: Texts = None) -> None:
+    """Print BibTeX for setagree, coefficients and distances; default: those of `score`."""
+    default = ["krippendorff_alpha", "fleiss_kappa"]
+    used = [get_coefficient(name) for name in names(coefficient) or default]
+    distances = names(distance) or [one.default_distance or "masi" for one in used]
+    sources = [*(one.source for one in used), *(get_distance(name).source for name in distances)]
+    with printing():
+        sys.stdout.write(bibliography(cited(filter(None, sources)), sa.__version__) + "\n")
 
 
 def list_distances() -> None:
     """List the distances by name."""
-    _print_list({name: inspect.getdoc(one) for name, one in available_distances().items()})
+    _print_first_lines(available_distances())
 
 
 def list_coefficients() -> None:
     """List the coefficients by name."""
-    _print_list({name: inspect.getdoc(one) for name, one in available_coefficients().items()})
+    _print_first_lines(available_coefficients())
 
 
-def _print_list(docs: Mapping[str, str | None]) -> None:
-    """Print names with the first line of what is written about them, if Python kept it."""
-    stripped = sys.flags.optimize > 1
-    texts = dict.fromkeys(docs) if stripped else docs
-    firsts = {name: (doc or "").partition("\n")[0] for name, doc in texts.items()}
-    # Marks of reStructuredText: code in backticks, and escaped bars.
-    print_list(
-        [
-            (n, re.sub(r"`+|\\(?=\|)", "", text.removeprefix("Return ")))
-            for n, text in firsts.items()
-        ]
-    )
-    if stripped:
+def _print_first_lines(documented: Mapping[str, object]) -> None:
+    """Print names with the first line of their docstrings."""
+    has_docs = sys.flags.optimize < 2
+    rows = []
+    for name, each in documented.items():
+        line = ((inspect.getdoc(each) or "") if has_docs else "").partition("\n")[0]
+        # reStructuredText writes code in backticks, and escapes bars.
+        rows.append((name, re.sub(r"`+|\\(?=\|)", "", line.removeprefix("Return "))))
+    print_list(rows)
+    if not has_docs:
         say("Python runs with -OO, which drops the descriptions; run it without to see them.")

@@ -1,4 +1,4 @@
-"""Printing of texts for people, and the end of a program whose reader is gone."""
+"""Printing of texts for people, and orderly termination by signals and closed pipes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TextIO
 
 
 @contextmanager
-def ending_in_order() -> Iterator[None]:
+def orderly_termination() -> Iterator[None]:
     """Let SIGTERM end the program as Ctrl-C does, so that temporary files are removed."""
 
     def end(*_: object) -> None:
@@ -27,20 +27,19 @@ def ending_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def hang_up() -> int:
-    """Let nobody write to a pipe that nobody reads, not even Python at its end."""
-    let_go(sys.stdout)
+def discard_stdout() -> int:
+    """Discard what is still written to stdout, also when Python exits; return the exit code 1."""
+    _discard(sys.stdout)
     return 1
 
 
-def let_go(stream: TextIO) -> None:
-    """Send what is still written to a stream nowhere."""
+def _discard(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 _WIDTH = 80
 _LAYOUT = "\n\xa0"
-"""Characters with which results are laid out; neither moves the cursor back."""
+"""Characters of the layout of results; neither moves the cursor back."""
 
 _TAG = re.compile(r"\[(?:/|/?(?:not )?(?:bold|dim))\]")
 
@@ -51,55 +50,15 @@ def has_rich() -> bool:
 
 
 def marked(text: str) -> str:
-    """Return a help text, without its marks where nobody would understand them."""
+    """Return a help text, without its markup if rich is not installed."""
     return text if has_rich() else _TAG.sub("", text)
 
 
 def print_list(rows: Sequence[tuple[str, str]]) -> None:
-    """Print names and what is said about each."""
-    if sys.stdout.isatty() and has_rich():
-        _print_rich(rows)
+    """Print names with their descriptions."""
+    if not (sys.stdout.isatty() and has_rich()):
+        sys.stdout.writelines(f"{line}\n" for line in list_lines(rows, width=_WIDTH))
         return
-    width = max(len(name) for name, _ in rows) + 2
-    for name, text in rows:
-        lines = textwrap.wrap(text, _WIDTH - width, break_on_hyphens=False) or [""]
-        sys.stdout.write(f"{name:<{width}}{lines[0]}".rstrip() + "\n")
-        sys.stdout.writelines(f"{'':<{width}}{line}\n" for line in lines[1:])
-
-
-def print_text(text: str, *, heads: bool) -> None:
-    """Print results: a table for people with `heads`, else what programs read.
-
-    A terminal gets the control characters spelled out, and bold heads if rich is installed. A file
-    or a pipe gets the text as it is.
-    """
-    if not sys.stdout.isatty():
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    from setagree.wording.sentences import visible  # which loads pandas
-
-    text = visible(text, keep=_LAYOUT)
-    if not (heads and has_rich()):
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(markup=False, highlight=False)
-    for line, is_head in _with_heads(text):
-        console.print(Text(line, style="bold" if is_head else ""), soft_wrap=True)
-
-
-def _with_heads(text: str) -> list[tuple[str, bool]]:
-    """Return each line, and whether it is the first of a paragraph of several lines."""
-    lines = text.removesuffix("\n").split("\n")
-    around = ["", *lines, ""]
-    return [(line, bool(line and not around[k] and around[k + 2])) for k, line in enumerate(lines)]
-
-
-def _print_rich(rows: Sequence[tuple[str, str]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -111,10 +70,48 @@ def _print_rich(rows: Sequence[tuple[str, str]]) -> None:
     Console(markup=False, highlight=False).print(grid)
 
 
+def list_lines(rows: Sequence[tuple[str, str]], *, width: int = sys.maxsize) -> Iterator[str]:
+    """Yield the lines of a list of names with their descriptions."""
+    indent = max(len(name) for name, _ in rows) + 2
+    for name, text in rows:
+        lines = textwrap.wrap(text, width - indent, break_on_hyphens=False) or [""]
+        yield f"{name:<{indent}}{lines[0]}".rstrip()
+        yield from (f"{'':<{indent}}{line}" for line in lines[1:])
+
+
+def print_text(text: str, *, heads: bool) -> None:
+    """Print results: a table for people with `heads`, else data for programs.
+
+    On a terminal, control characters are escaped, and heads are bold if rich is installed. A file
+    or a pipe gets the text unchanged.
+    """
+    if sys.stdout.isatty():
+        from setagree.wording.sentences import visible  # loads pandas
+
+        text = visible(text, keep=_LAYOUT)
+        if heads and has_rich():
+            _print_with_heads(text)
+            return
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _print_with_heads(text: str) -> None:
+    """Print text with the first line of each paragraph of several lines in bold."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(markup=False, highlight=False)
+    lines = text.removesuffix("\n").split("\n")
+    around = ["", *lines, ""]
+    for k, line in enumerate(lines):
+        is_head = line and not around[k] and around[k + 2]
+        console.print(Text(line, style="bold" if is_head else ""), soft_wrap=True)
+
+
 def say(sentence: str) -> None:
     """Write one line to stderr."""
     # Imported here because the help of the command loads this module.
-    from setagree.cli.show import let_go
     from setagree.progress import without_line
     from setagree.wording.sentences import visible
 
@@ -124,4 +121,4 @@ def say(sentence: str) -> None:
             sys.stderr.write(f"{visible(line)}\n")
             sys.stderr.flush()
     except OSError:  # the stream is closed
-        let_go(sys.stderr)
+        _discard(sys.stderr)

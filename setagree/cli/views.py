@@ -1,46 +1,47 @@
-"""The commands that explain an agreement: report and diagnose."""
+"""Commands that explain an agreement: report and diagnose."""
 
 from __future__ import annotations
 
 import sys
 import textwrap
-import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
 import pandas as pd
 
 import setagree as sa
 from setagree.checks import check_target, expanded
 from setagree.cli import options as options
-from setagree.cli.inference import resamples_or, seed_or_drawn
+from setagree.cli.inference import seed_or_random
 from setagree.cli.inputs import check_not_read
-from setagree.cli.label_files import wished
+from setagree.cli.label_files import chosen_measures
 from setagree.cli.options import (
-    RESULTS,
-    SURE,
-    Asked,
+    COLUMNS,
+    INFERENCE,
+    OUTPUT,
+    Count,
     Delivery,
+    Group,
+    Measures,
+    Number,
     QuestionsReading,
     Reading,
     SpanReading,
     Text,
-    grouped,
     member,
-    option,
 )
-from setagree.cli.output import Deliverer, check_ending, replacing, sentences
-from setagree.cli.reading import long_table, names, read_with_models, with_population
+from setagree.cli.output import Deliverer, check_ending, command, replacing
+from setagree.cli.reading import long_table, names, quiet, read_with_models, with_population
 from setagree.cli.scores import by_questions
 from setagree.cli.show import say
 from setagree.diagnosis.by_group import compare_groups
 from setagree.diagnosis.by_question import QuestionTable
 from setagree.diagnosis.grouping import first_times, grouped_table, study_and_column, windowed_times
-from setagree.errors import DroppedRowsWarning, OptionError, SetagreeWarning, check_choice
+from setagree.errors import DroppedRowsWarning, OptionError, check_choice
 from setagree.large.joining import model_files
 from setagree.reporting.findings import (
     ONE_BY_ONE,
@@ -59,8 +60,190 @@ from setagree.study.numbers import as_number
 from setagree.wording.sentences import Sentence, columns_of, cut, plain
 from setagree.wording.tables import TERMINAL, Column, TextTable, aligned
 
-OverTime = Annotated[Text, option(options.COLUMNS, "COLUMN", "Time of rating: dates or numbers.")]
-Window = Annotated[Text, option(options.COLUMNS, "LENGTH", "With --time: 7D, 12h, or 50.")]
+REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
+
+[not dim]Write a page on the agreement, its causes and the remedies. Also:[/]
+
+setagree report study.csv -o report.html --by batch --title "Round 2"
+setagree report study.csv -o report.html --model gpt --model claude
+setagree report study.csv -o report.md -d jaccard --seed 1
+setagree report study.csv -o report.md --model gpt --margin 0.1
+setagree report study.csv -o report.pdf --threshold 0.667
+setagree report survey.csv -o report.html --questions emotion,stance
+"""
+
+DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
+
+[not dim]List the labels, raters and units that lower agreement. Also:[/]
+
+setagree diagnose study.csv --by batch --rows 10
+setagree diagnose study.csv --time created --window 7D
+setagree diagnose study.csv --model gpt
+setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explained(Measures, panel=COLUMNS):
+    """The agreement that is explained, and how."""
+
+    by: Text = member("COLUMN", "Groups to compare, such as batches.")
+    level: options.Level = 0.95
+    model: options.Models = None
+    resamples: Count = member(
+        "N", "Number of resamples (default: 999; fewer for large files).", panel=INFERENCE
+    )
+    seed: options.Seed = None
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of resamples."""
+        return 999 if self.resamples is None else self.resamples
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Group, panel=OUTPUT):
+    """What else a report has, and where it is written."""
+
+    threshold: Number = member(
+        "VALUE", "Also test whether alpha is at least this.", panel=INFERENCE
+    )
+    margin: options.Margin = None
+    facets: options.Facets = None
+    title: Text = member("TEXT", "Title (default: the name of the file).")
+    form: Text = member(
+        "AS", "html, markdown or pdf (default: by the file name).", "--format", "-f"
+    )
+    output: Path = member(
+        "FILE", "File to write: .html, .md or .pdf.", "--output", "-o", default=MISSING
+    )
+
+
+@command
+def report(
+    files: options.Files, *, reading: QuestionsReading, explained: Explained, page: Page
+) -> None:
+    """Write a one-page report on a file."""
+    check_ending(page.output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=page.form)
+    target = expanded(page.output)
+    check_target(target)
+    check_not_read(target, [*files, *explained.paths, *model_files(explained.model)], reading)
+    if page.form is not None:
+        check_choice("format", page.form, ("html", "markdown", "pdf"))
+    columns = names(page.facets)
+    study: Any
+    if reading.questions is None:
+        study, measure, how = _studied(files, reading, explained, facets=columns)
+    else:
+        study, measure, how = _questions(files, reading, explained)
+    how |= {"margin": page.margin, "threshold": page.threshold, "facets": columns or None}
+    title = ", ".join(Path(file).stem for file in files) if page.title is None else page.title
+    with replacing(target):
+        path = write_report(
+            study, page.output, **measure, **how, title=title, format=cast(Any, page.form)
+        )
+    n = path.stat().st_size
+    size = f"{n / 1e6:.1f} MB" if n >= 1e5 else f"{n / 1e3:.0f} kB"
+    say(f"Written: {path} ({size}, seed {how['rng']})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown(Group, panel=COLUMNS):
+    """The windows of time and the tables of a diagnosis."""
+
+    time: Text = member("COLUMN", "The time of each rating: dates or numbers.")
+    window: Text = member("LENGTH", "Length of the windows of --time: 7D, 12h or 50.")
+    tables: options.Tables = False
+    rows: Count = member("N", "Print the tables with N rows each (default: 5).", panel=OUTPUT)
+    output: Path | None = member("FILE", "Text file to write.", "--output", "-o", panel=OUTPUT)
+
+
+@command
+def diagnose(
+    files: options.Files, *, reading: SpanReading, explained: Explained, shown: Shown
+) -> None:
+    """List the causes of low agreement, with remedies."""
+    read = [*files, *explained.paths, *model_files(explained.model)]
+    rows, output = shown.rows, shown.output
+    deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
+    if rows is not None and rows < 1:
+        raise OptionError(f"--rows {rows} must be at least 1.")
+    study, measure, how = _studied(files, reading, explained)
+    times = time_lines(files, reading, shown.time, shown.window, measure, how["model"] or ())
+    found = gather(study, **measure, **how)
+    is_terminal = output is None and sys.stdout.isatty()
+    width = max(get_terminal_size((TERMINAL, 24)).columns, _MIN_WIDTH) if is_terminal else TERMINAL
+    lines = [*terminal_lines(found, width=width)]
+    drawn = f"{how['n_resamples']:,} resamples, seed {how['rng']}."
+    if shown.tables or rows is not None:
+        limit = width if is_terminal else _UNLIMITED
+        lines += [*table_lines(found, rows or _ROWS, width=width, tables=limit), "", drawn]
+    else:
+        claims = [f"p is {found.holm_clause}."] if found.n_claims else []
+        lines += _wrapped((" ".join([*claims, drawn, options.MORE]),), width)
+    deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
+
+
+def _studied(
+    files: Sequence[str],
+    reading: SpanReading,
+    explained: Explained,
+    *,
+    facets: Sequence[str] = (),
+) -> tuple[Annotations, dict[str, Any], dict[str, Any]]:
+    """Return the study, the measure that is explained, and the other options of a report."""
+    seed, measure = seed_or_random(explained.seed), _single_measure(explained, reading)
+    study, models = read_with_models(files, reading, explained.model, facets=facets, all_units=True)
+    how = {"model": models or None, "n_resamples": explained.n_resamples, "rng": seed}
+    return study, measure, {**how, "groups": _groups(files, reading, explained.by, measure, how)}
+
+
+def _questions(
+    files: Sequence[str], reading: QuestionsReading, explained: Explained
+) -> tuple[QuestionTable, dict[str, Any], dict[str, Any]]:
+    """Return the agreement on each of several questions, and the options of its report."""
+    if explained.by is not None:
+        raise OptionError("--by does not apply to --questions; omit one of them.")
+    _single_measure(explained, reading)
+    models, level = names(explained.model), explained.level
+    (table,) = by_questions(files, reading, explained, level, models)
+    how = {"n_resamples": explained.n_resamples, "rng": seed_or_random(explained.seed)}
+    return table, {"level": level}, how
+
+
+def _single_measure(explained: Explained, reading: Reading) -> dict[str, Any]:
+    """Return the level, and the coefficient and the distance if they are named."""
+    measure: dict[str, Any] = {"level": explained.level}
+    for name, chosen in chosen_measures(explained, reading).items():
+        if len(chosen) > 1:
+            raise OptionError(f"only one {name} can be explained; --{name} has {len(chosen)}.")
+        measure[name] = chosen[0]
+    return measure
+
+
+_MAX_RESAMPLED_UNITS = 100_000_000
+"""Total number of units in the resamples of groups that are panels of raters."""
+
+
+def _groups(
+    files: Sequence[str],
+    reading: SpanReading,
+    column: str | None,
+    measure: dict[str, Any],
+    how: dict[str, Any],
+) -> pd.DataFrame | None:
+    """Return the agreement of the humans in each group of a column of a long table."""
+    if column is None:
+        return None
+    table, how_read, without = long_table(files, reading, besides=column, option="--by")
+    with quiet((".* with nothing in column", DroppedRowsWarning)):
+        grouped = grouped_table(table, column, how_read, without=[*without, *(how["model"] or ())])
+        grouped = replace(grouped, study=with_population(grouped.study, reading))
+        most = max(99, _MAX_RESAMPLED_UNITS // grouped.study.n_units)
+        n_resamples = min(how["n_resamples"], most)
+        return compare_groups(
+            grouped, by=column, **measure, n_resamples=n_resamples, rng=how["rng"]
+        )
 
 
 def time_lines(
@@ -68,31 +251,29 @@ def time_lines(
     reading: Reading,
     column: str | None,
     window: str | None,
-    given: dict[str, Any],
+    measure: dict[str, Any],
     models: Sequence[Any] = (),
 ) -> list[str]:
-    """Return a table of the humans' agreement in each window of time; nothing if none is asked."""
+    """Return a table of the humans' agreement in windows of time, or no lines without --time."""
     if (column is None) != (window is None):
         raise OptionError("--time and --window belong together: --time date --window 7D.")
     if column is None or window is None:
         return []
-    frame, how, without = long_table(files, reading, besides=column, option="--time")
-    frame = with_missing_ids(frame, [column])
+    table, how_read, without = long_table(files, reading, besides=column, option="--time")
+    table = with_missing_ids(table, [column])
     number = as_number(window)
     length = window if number is None else number if isinstance(number, int) else float(number)
-    with warnings.catch_warnings():
-        # All of them have been said when the study was read.
-        warnings.simplefilter("ignore", SetagreeWarning)
-        gone = [*without, *models]
-        study, cells, units = study_and_column(frame, column, how, without=gone)
+    with quiet():
+        left_out = [*without, *models]
+        study, cells, units = study_and_column(table, column, how_read, without=left_out)
         study = with_population(study, reading)
         times = windowed_times(cells, f"--time {column!r}")
         first = first_times(times, units, study.n_units)
         at = dict(zip(study.units, map(first.shown, cast("Any", first.values)), strict=True))
-        found = sa.over_time(study, at, window=length, **given)
+        found = sa.over_time(study, at, window=length, **measure)
     found = found.assign(start=[*map(_moment, found["start"])], end=[*map(_moment, found["end"])])
-    table = TextTable.of(found, _WINDOWS, given.get("level", 0.95))
-    return ["", f"OVER TIME ({column}, {window})", *str(table).splitlines()]
+    shown = TextTable.of(found, _WINDOWS, measure.get("level", 0.95))
+    return ["", f"OVER TIME ({column}, {window})", *str(shown).splitlines()]
 
 
 _WINDOWS = (
@@ -107,301 +288,103 @@ _WINDOWS = (
 
 
 def _moment(time: Any) -> str:
-    """Return a number, or a date and the minute."""
+    """Return a number, or a date to the minute."""
     return f"{time:%Y-%m-%d %H:%M}" if isinstance(time, pd.Timestamp) else f"{time:g}"
-
-
-REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
-
-[not dim]One page: how far raters agree, what lowers agreement, what to fix. Also:[/]
-
-setagree report study.csv -o report.html --by batch --title "Round 2"
-setagree report study.csv -o report.html --model gpt --model claude
-setagree report study.csv -o report.md -d jaccard --seed 1
-setagree report study.csv -o report.md --threshold 0.667 --model gpt --margin 0.1
-setagree report study.csv -o report.pdf
-setagree report survey.csv -o report.html --questions emotion,stance
-"""
-
-DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
-
-[not dim]Which labels, raters and units lower the agreement. Also:[/]
-
-setagree diagnose study.csv --by batch --rows 10
-setagree diagnose study.csv --time created --window 7D
-setagree diagnose study.csv --model gpt
-setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
-"""
-
-Title = Annotated[Text, option(RESULTS, "TEXT", "Title of the report.")]
-Page = Annotated[
-    Text, option(RESULTS, "AS", "html, markdown, pdf (default: by -o).", "--format", "-f")
-]
-Target = Annotated[Path, option(RESULTS, "FILE", "Where it is written.", "--output", "-o")]
-Found = Annotated[Path | None, option(RESULTS, "FILE", "Write it as text.", "--output", "-o")]
-_REACHED, _TOLD = "Also: is it at least VALUE?", "Also: do models agree with themselves?"
-Reached = Annotated[float | None, option(SURE, "VALUE", _REACHED, "--threshold")]
-Told = Annotated[list[str] | None, option(options.PANEL, "COLUMNS", _TOLD, "--facets")]
-Rows = Annotated[int | None, option(RESULTS, "N", "Tables with N rows (default: 5).", "--rows")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Explained(Asked):
-    """Which agreement is explained, by what, and how surely."""
-
-    by: Text = member(options.COLUMNS, "COLUMN", "Groups to compare, such as batches.")
-    level: options.Level = 0.95
-    model: options.AnyModels = None
-    resamples: int | None = member(
-        SURE, "N", "How many (default: 999, of large files fewer).", "--resamples"
-    )
-    seed: options.Seed = None
-
-
-_REDRAWN = 100_000_000
-"""Units that are redrawn in all where groups are panels of raters."""
-
-_NARROWEST, _LONGEST_LINE = 40, 100
-_ROWS = 5
-_UNLIMITED = 10**9
-"""Columns of a file or a pipe, where no cell is cut."""
-
-_NAME, _SENTENCE = 28, 44
-"""Columns that a name may take in a table of 80, and a text where there is no more room."""
-
-_text = partial(plain, quoted=False)
-
-
-@grouped
-@sentences()
-def report(
-    files: options.Files,
-    *,
-    reading: QuestionsReading,
-    asked: Explained,
-    margin: options.Margin = None,
-    threshold: Reached = None,
-    facets: Told = None,
-    title: Title = None,
-    form: Page = None,
-    output: Target,
-) -> None:
-    """Write a one-page report on a file."""
-    check_ending(output, [".html", ".htm", ".md", ".markdown", ".pdf"], form=form)
-    # What cannot or must not be replaced is refused before any work.
-    check_target(expanded(output))
-    read = [*files, *asked.paths, *model_files(asked.model)]
-    check_not_read(expanded(output), read, reading)
-    if form is not None:
-        check_choice("format", form, ("html", "markdown", "pdf"))
-    columns = names(facets)
-    study: Any
-    if reading.questions is None:
-        study, given, how = _studied(files, reading, asked, facets=columns)
-    else:
-        study, given, how = _questions(files, reading, asked)
-    how |= {"margin": margin, "threshold": threshold, "facets": columns or None}
-    with replacing(expanded(output)):
-        path = write_report(
-            study,
-            output,
-            **given,
-            **how,
-            title=", ".join(Path(file).stem for file in files) if title is None else title,
-            format=form,  # type: ignore[arg-type]  # checked above
-        )
-    n = path.stat().st_size
-    size = f"{n / 1e6:.1f} MB" if n >= 1e5 else f"{n / 1e3:.0f} kB"
-    say(f"Written: {path} ({size}, seed {how['rng']})")
-
-
-@grouped
-@sentences()
-def diagnose(
-    files: options.Files,
-    *,
-    reading: SpanReading,
-    asked: Explained,
-    time: OverTime = None,
-    window: Window = None,
-    tables: options.Tables = False,
-    rows: Rows = None,
-    output: Found = None,
-) -> None:
-    """List the causes of low agreement, with remedies."""
-    read = [*files, *asked.paths, *model_files(asked.model)]
-    deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
-    if rows is not None and rows < 1:
-        raise OptionError(f"--rows {rows} must be 1 or more.")
-    study, given, how = _studied(files, reading, asked)
-    times = time_lines(files, reading, time, window, given, how["model"] or ())
-    found = gather(study, **given, **how)
-    is_shown = output is None and sys.stdout.isatty()
-    width = max(get_terminal_size((TERMINAL, 24)).columns, _NARROWEST) if is_shown else TERMINAL
-    lines = [*terminal_lines(found, width=width)]
-    drawn = f"{how['n_resamples']:,} resamples, seed {how['rng']}."
-    if tables or rows is not None:
-        limit = width if is_shown else _UNLIMITED
-        lines += [*table_lines(found, rows or _ROWS, width=width, tables=limit), "", drawn]
-    else:
-        lines += _wrapped(
-            (" ".join([*_claims(found), drawn, options.MORE]),), min(width, _LONGEST_LINE)
-        )
-    deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
-
-
-def _studied(
-    files: Sequence[str], reading: SpanReading, asked: Explained, *, facets: Sequence[str] = ()
-) -> tuple[Annotations, dict[str, Any], dict[str, Any]]:
-    """Return the study, which of its agreements is explained, and how that is done."""
-    seed, given = seed_or_drawn(asked.seed), _one_of_each(asked, reading)
-    n_resamples = resamples_or(asked.resamples, 999)
-    study, models = read_with_models(files, reading, asked.model, facets=facets, all_units=True)
-    how = {"model": models or None, "n_resamples": n_resamples, "rng": seed}
-    return study, given, {**how, "groups": _groups(files, reading, asked.by, given, how)}
-
-
-def _questions(
-    files: Sequence[str], reading: QuestionsReading, asked: Explained
-) -> tuple[QuestionTable, dict[str, Any], dict[str, Any]]:
-    """Return the agreement on each of several questions, and how each is explained."""
-    if asked.by is not None:
-        raise OptionError("--by is for one question; drop it with --questions.")
-    _one_of_each(asked, reading)
-    (table,) = by_questions(files, reading, asked, asked.level, names(asked.model))
-    how = {"n_resamples": resamples_or(asked.resamples, 999), "rng": seed_or_drawn(asked.seed)}
-    return table, {"level": asked.level}, how
-
-
-def _one_of_each(asked: Explained, reading: Reading) -> dict[str, Any]:
-    """Return the coefficient and the distance that are to be explained."""
-    given: dict[str, Any] = {"level": asked.level}
-    for name, chosen in wished(asked, reading).items():
-        if len(chosen) > 1:
-            raise OptionError(f"one {name} is explained; --{name} names {len(chosen)}.")
-        given[name] = chosen[0]
-    return given
-
-
-def _groups(
-    files: Sequence[str],
-    reading: SpanReading,
-    column: str | None,
-    given: dict[str, Any],
-    how: dict[str, Any],
-) -> pd.DataFrame | None:
-    """Return the agreement of the humans in each group that a column of a long table names."""
-    if column is None:
-        return None
-    frame, table, without = long_table(files, reading, besides=column, option="--by")
-    with warnings.catch_warnings():
-        # All others were given when the study was read.
-        warnings.simplefilter("ignore", SetagreeWarning)
-        warnings.filterwarnings("always", ".* with nothing in column", DroppedRowsWarning)
-        grouped = grouped_table(frame, column, table, without=[*without, *(how["model"] or ())])
-        grouped = replace(grouped, study=with_population(grouped.study, reading))
-        most = max(99, _REDRAWN // grouped.study.n_units)
-        n_resamples = min(how["n_resamples"], most)
-        return compare_groups(grouped, by=column, **given, n_resamples=n_resamples, rng=how["rng"])
 
 
 # ---- The terminal -------------------------------------------------------------------------------
 
+_MIN_WIDTH, _MAX_TEXT_WIDTH = 40, 100
+_ROWS = 5
+_UNLIMITED = 10**9
+"""Width of a file or a pipe, in which no cell is cut."""
+
+_NAME_WIDTH, _TEXT_WIDTH = 28, 44
+"""Maximum width of a name in a table of 80 columns, and minimum width of a text."""
+
 
 def terminal_lines(f: Findings, *, width: int) -> Iterator[str]:
-    """Yield the estimate, the verdict and the findings as lines of at most 100 columns."""
-    long = min(width, _LONGEST_LINE)
-    yield from _wrapped(headline(f), long)
+    """Yield the estimate, the verdict and the findings."""
+    yield from _wrapped(headline(f), width)
     if f.main.reason is None:
-        yield from _wrapped((verdict_sentence(f, brief=True),), long)
+        yield from _wrapped((verdict_sentence(f, brief=True),), width)
     yield ""
     for finding in main_findings(f):
-        yield from _wrapped((f"{finding.about}: ", *finding.sentence), long, bullet="- ")
+        yield from _wrapped((f"{finding.about}: ", *finding.sentence), width, bullet="- ")
     yield ""
 
 
 def table_lines(f: Findings, rows: int, *, width: int, tables: int) -> Iterator[str]:
-    """Yield what the claims rest on, and the sections with their tables."""
-    long = min(width, _LONGEST_LINE)
+    """Yield the note on corrected p-values, and the sections with their tables."""
     if note := claims_note(f):
-        yield from _wrapped((note,), long)
+        yield from _wrapped((note,), width)
     for section in sections(f):
-        yield from _section_lines(section, rows, long, tables)
-
-
-def _claims(f: Findings) -> Iterator[str]:
-    """Yield the sentence on the correction of p, if there are claims."""
-    if f.n_claims:
-        yield f"p is {f.holm_clause}."
+        yield from _section_lines(section, rows, width, tables)
 
 
 def _section_lines(section: Section, rows: int, width: int, tables: int) -> Iterator[str]:
     if section.table is None and section.picture is not None:
-        return  # what it says stands among the main findings
+        return  # its sentences are among the main findings
     yield from ("", section.title.upper())
     if section.table is None:
         yield from _wrapped(section.lead or (), width)
         return
-    n = rows if section.table.is_ranking else len(section.table.rows)
-    yield from _table_lines(section.table, n, tables)
+    yield from _table_lines(section.table, rows, tables)
     if section.note.endswith((UNWEIGHTED, ONE_BY_ONE)):
         yield from _wrapped((section.note.rpartition(". ")[2],), width)
 
 
 def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
-    """Yield as many columns as fit, the first of them first, and the first rows."""
-    shown_rows = table.rows[:rows]
-    say_cell = _in_full if terminal == _UNLIMITED else _text
+    """Yield the first rows, with as many of the first columns as fit."""
+    shown = table.rows[:rows] if table.is_ranking else table.rows
+    in_words = _uncut if terminal == _UNLIMITED else partial(plain, quoted=False)
     columns = [
-        [column.heading(), *(column.text(row[k], say_cell) for row in shown_rows)]
+        [column.heading(), *(column.text(row[k], in_words) for row in shown)]
         for k, column in enumerate(table.columns)
     ]
     columns = _cut_columns(columns, table.columns, terminal)
-    n = _fitting([max(map(columns_of, cells)) for cells in columns], terminal)
+    n, total = 1, max(map(columns_of, columns[0]))
+    for cells in columns[1:]:
+        total += 2 + max(map(columns_of, cells))
+        if total > terminal:
+            break
+        n += 1
     left = [not column.is_number for column in table.columns]
     yield from aligned(columns[:n], left=left[:n], terminal=terminal)
-    if rows < len(table.rows) or table.more:
-        yield f"(the first {len(shown_rows)}; --rows shows more)"
+    if len(shown) < len(table.rows) or table.more:
+        yield f"(the first {len(shown)}; --rows shows more)"
 
 
-def _in_full(sentence: Sentence) -> str:
-    """Return a sentence as text, names of any length in it."""
+def _uncut(sentence: Sentence) -> str:
+    """Return a sentence as text with uncut names."""
     return "".join(piece if isinstance(piece, str) else piece.text for piece in sentence)
-
-
-def _fitting(widths: Sequence[int], terminal: int) -> int:
-    """Return how many columns fit the terminal; the first always does."""
-    total, n = widths[0], 1
-    while n < len(widths) and total + 2 + widths[n] <= terminal:
-        total += 2 + widths[n]
-        n += 1
-    return n
 
 
 def _cut_columns(
     columns: Sequence[Sequence[str]], heads: Sequence[Column], terminal: int
 ) -> list[list[str]]:
-    """Return columns of cells, names cut to their part of the terminal, texts to what is left."""
-    name = max(_NAME, _NAME * terminal // TERMINAL)
-    named = [
-        [cut(cell, name) if head.kind == "name" else cell for cell in cells]
-        for cells, head in zip(columns, heads, strict=True)
+    """Return columns with names cut to a share of the terminal, and texts to the rest of it."""
+    limits = {"name": max(_NAME_WIDTH, _NAME_WIDTH * terminal // TERMINAL)}
+    kinds = [head.kind for head in heads]
+    widths = [
+        min(max(map(columns_of, cells)), limits.get(kind, terminal))
+        for cells, kind in zip(columns, kinds, strict=True)
+        if kind != "text"
     ]
-    is_text = [head.kind == "text" for head in heads]
-    others = [
-        max(map(columns_of, cells)) + 2 for cells, no in zip(named, is_text, strict=True) if not no
-    ]
-    text = max(min(_SENTENCE, terminal - 2), (terminal - sum(others)) // max(sum(is_text), 1) - 2)
+    remaining = terminal - sum(widths) - 2 * len(widths)
+    share = remaining // max(kinds.count("text"), 1) - 2
+    limits["text"] = max(min(_TEXT_WIDTH, terminal - 2), share)
     return [
-        [cut(cell, text) for cell in cells] if is_cut else cells
-        for cells, is_cut in zip(named, is_text, strict=True)
+        [cut(cell, limits[kind]) for cell in cells] if kind in limits else [*cells]
+        for cells, kind in zip(columns, kinds, strict=True)
     ]
 
 
 def _wrapped(sentence: Sentence, width: int, *, bullet: str = "") -> list[str]:
+    """Return a sentence in lines of at most 100 columns."""
     return textwrap.wrap(
-        _text(sentence),
-        width,
+        plain(sentence, quoted=False),
+        min(width, _MAX_TEXT_WIDTH),
         initial_indent=bullet,
         subsequent_indent=" " * len(bullet),
         break_on_hyphens=False,

@@ -593,7 +593,7 @@ class TestHelp:
         run = script("score", "--help", env={"COLUMNS": "80", "NO_COLOR": "1"})
         lines = run.stdout.splitlines()
         assert max(map(len, lines)) <= 80
-        assert len(lines) <= 71
+        assert len(lines) <= 112
         assert "bool" not in run.stdout
         assert run.stdout.index("score study.csv") < run.stdout.index("--unit ")
         options = {

@@ -168,7 +168,7 @@ def test_repeats_are_kept_apart(study):
     result = invoke("repeats", "again.csv")
     assert "40 repeated ratings kept apart" in result.stderr
     assert "Raters agree with themselves by 1.0000" in " ".join(result.stdout.split())
-    assert "drop --duplicates last" in refusal("repeats", "again.csv", "--duplicates", "last")
+    assert "omit --duplicates last" in refusal("repeats", "again.csv", "--duplicates", "last")
     assert "--duplicates 'repeats'" in refusal("repeats", "study.csv")
     alone = rows("repeats", "again.csv", "--exclude-raters", "r1")
     assert "r1" not in {row["rater"] for row in alone}
@@ -181,7 +181,7 @@ def test_accept_plans_and_judges():
     assert rows("accept", *rates)[0]["n"] == 65
     judged = ok("accept", *rates, "--checked", 65, "--errors", 4)
     assert judged.startswith("Refused: 4 errors in 65 answers checked")
-    assert "go together" in refusal("accept", *rates, "--checked", 65)
+    assert "belong together" in refusal("accept", *rates, "--checked", 65)
     assert "--acceptable-rate 0.2 must be below --rejectable-rate 0.1" in refusal(
         "accept", "--acceptable-rate", 0.2, "--rejectable-rate", 0.1
     )
@@ -199,7 +199,7 @@ def test_panel_with_a_margin_adds_the_change(study):
     brief, shown = (" ".join(ok(*words, *more).split()) for more in ([], ["--tables"]))
     alt = sa.alt_test(study, model="r4")["r4"]
     assert all(one.verdict in text for one in (test, alt) for text in (brief, shown))
-    assert "this one by how much" in shown
+    assert "the second about by how much" in shown
     assert f"r4 {alt.average_advantage_probability:.4f} {alt.winning_rate:.4f} 3 " in brief
     assert len(brief) < len(shown) / 2
     assert "is not below the alpha of the humans" in refusal(
@@ -245,7 +245,7 @@ def test_panel_by_facets_refuses_in_the_words_of_the_command(runs):
     both = ("panel", "runs.csv", "--facets", "model,run", "--margin", 0.1)
     assert "once with --model RATER --margin 0.1" in refusal(*both)
     said = refusal("panel", "runs.csv")
-    assert "name a model (--model): a rater, which with --wide is a column, or a file" in said
+    assert "no model is named: use --model with a rater" in said
 
 
 def test_units_to_check_for_the_prevalence(tmp_path, monkeypatch):

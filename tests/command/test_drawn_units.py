@@ -124,7 +124,7 @@ def test_plan():
     shown = " ".join(ok("plan", *CLUSTERED, *few).split())
     assert "10 units in 1 cluster leave fewer than 2 degrees of freedom" in shown
     assert "nan" not in shown
-    assert "whole numbers of 1 or more" in refusal("plan", *CLUSTERED, "--units-per-cluster", "0")
+    assert "whole numbers of at least 1" in refusal("plan", *CLUSTERED, "--units-per-cluster", "0")
 
 
 @pytest.mark.parametrize("command", ["diagnose", "report"])
@@ -208,16 +208,22 @@ class TestWeights:
         ("words", "said"),
         [
             ("--strata code --population-size 1=300", "lacks the strata '2'"),
-            ("--strata code --population-size 1=300,2=50,x=5", "stratum 'x', of which no unit"),
-            ("--strata code --population-size 1=300,1=50", "gives stratum '1' twice"),
-            ("--strata code --population-size 1=300,2=b", "'2=b' is no size: write a=90,b=40"),
+            (
+                "--strata code --population-size 1=300,2=50,x=5",
+                "stratum 'x', of which the study",
+            ),
+            ("--strata code --population-size 1=300,1=50", "has stratum '1' twice"),
+            ("--strata code --population-size 1=300,2=b", "'2=b' is not a size: use a=90,b=40"),
             (
                 "--strata code --population-size 1=4,2=50",
                 "--population-size 4 of stratum '1' must be at least",
             ),
-            ("--population-size 1=300,2=50", "by stratum needs --strata"),
+            ("--population-size 1=300,2=50", "of strata requires --strata"),
             ("--population-size none.csv --strata code", "none.csv: There is no file"),
-            ("--population-size study.csv --strata code", "needs the columns stratum and size"),
+            (
+                "--population-size study.csv --strata code",
+                "stratum and size are required",
+            ),
             ("--population-size 90 --memory-limit 1GB", "files that are read into memory"),
             ("--sampling-weight part", "a sampling weight is a finite number above 0"),
             (
@@ -239,7 +245,7 @@ class TestWeights:
     def test_the_sizes_are_an_input(self, folder):
         (folder / "sizes.csv").write_text("stratum,size\n1,300\n2,50\n")
         words = ("--strata", "code", "--population-size", "sizes.csv", "-o", "sizes.csv")
-        assert "what --population-size reads" in refusal("score", "study.csv", *words)
+        assert "the file of --population-size" in refusal("score", "study.csv", *words)
 
 
 def test_groups_and_windows_know_the_population(tmp_path, monkeypatch):
@@ -407,7 +413,7 @@ def test_clusters_that_count(study):
 )
 def test_groups_of_a_sample_are_compared_by_diagnose(option):
     said = refusal("compare", "study.csv", "--by", "half", *option)
-    assert f"{option[0]} is about the whole sample" in said
+    assert f"{option[0]} applies to the whole sample" in said
     assert "use setagree diagnose FILE --by 'half'" in said
     assert "GROUPS" in ok(
         "diagnose", "--tables", "study.csv", "--by", "half", *option, "--resamples", 19

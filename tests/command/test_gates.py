@@ -84,7 +84,7 @@ def test_a_report_has_a_page_per_question(study):
     assert invoke(*asked).exit_code == 0
     lines = Path("r.md").read_text("utf-8").splitlines()
     assert [line for line in lines if line.startswith("## ")] == ["## labels", "## batch"]
-    assert "--by is for one question" in refusal(*asked, "--by", "batch")
+    assert "--by does not apply to --questions" in refusal(*asked, "--by", "batch")
 
 
 def test_each_group_is_checked(study):
@@ -130,4 +130,4 @@ def test_panel_with_require(study, model, margin, code):
     starts = [re.match(r"(holds|does not hold): r\d: ", line) for line in text.splitlines()]
     assert len(starts) == 2
     assert all(starts)
-    assert "drop --facets" in refusal("panel", "study.csv", "--facets", "batch", "--require")
+    assert "omit --facets" in refusal("panel", "study.csv", "--facets", "batch", "--require")

@@ -114,23 +114,23 @@ def test_the_report_names_it(option):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--taxonomy", "parents.csv", "-d", "masi"], "--taxonomy selects its own distance; drop"),
+        (["--taxonomy", "parents.csv", "-d", "masi"], "--taxonomy selects its own distance; omit"),
         (
             ["--taxonomy", "parents.csv", "--label-weights", "weights.csv"],
-            "--label-weights and --taxonomy each select a distance; give one",
+            "--label-weights and --taxonomy each select a distance; use one",
         ),
-        (["--label-weights", "table.csv"], "needs the columns label and weight; it has"),
+        (["--label-weights", "table.csv"], "the columns label and weight are required; it has"),
         (["--taxonomy", "weights.csv"], "needs the columns child and parent; it has"),
         (["--label-weights", "twice.csv"], "label 'joy' has two weights"),
         (
             ["--label-weights", "word.csv"],
-            "label 'joy' has weight 'heavy'; write a number such as 2.5",
+            "label 'joy' has weight 'heavy'; it must be a number such as 2.5",
         ),
         (["--label-distances", "few.csv"], "it has no entry for 'anger', 'fear', 'love'"),
         (["--label-distances", "ones.csv"], "looks like a similarity: state 1 - similarity"),
         (["--label-distances", "blank.csv"], "entries that are not numbers"),
         (["--embeddings", "few.csv"], "no vector is given for 3 labels: 'anger', 'fear', 'love'"),
-        (["--taxonomy-credit", "lin"], "--taxonomy-credit needs --taxonomy"),
+        (["--taxonomy-credit", "lin"], "--taxonomy-credit requires --taxonomy"),
         (
             ["--taxonomy", "parents.csv", "--taxonomy-credit", "x"],
             "--taxonomy-credit 'x' is unknown; use 'ancestors', 'wu_palmer', 'lin'",
@@ -225,5 +225,5 @@ def test_labels_that_are_paths():
 
 def test_the_file_is_never_overwritten():
     said = refusal("score", "study.csv", "--label-weights", "weights.csv", "-o", "weights.csv")
-    assert "never changed" in said
+    assert "choose another output file" in said
     assert Path("weights.csv").read_text(encoding="utf-8") == WEIGHTS

@@ -75,7 +75,7 @@ class TestInputs:
         before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
         form = "html" if command == "report" else "csv"
         sentence = refusal(command, *words, "-f", form, "-o", output)
-        assert "it is never changed" in sentence
+        assert "choose another output file" in sentence
         assert {path: path.read_bytes() for path in before} == before
 
     @pytest.mark.parametrize("command", ["diagnose", "test", "compare", "plan", "panel"])
@@ -83,7 +83,7 @@ class TestInputs:
         Path("book.txt").write_text("joy\nfear\n")
         model = ["--model", "a"] if command == "panel" else []
         words = [command, *LONG, *model, "--codebook", "book.txt", "-o", "book.txt"]
-        assert "is what --codebook reads; it is never changed" in refusal(*words)
+        assert "is the file of --codebook; choose another output file" in refusal(*words)
 
     def test_files_of_a_folder(self):
         Path("export", "deep").mkdir(parents=True)
@@ -105,7 +105,7 @@ class TestInputs:
     @posix
     def test_standard_input(self):
         code, _, said = shell("$S convert - -o s.csv < s.csv")
-        assert (code, "it is never changed" in said) == (2, True)
+        assert (code, "choose another output file" in said) == (2, True)
         assert Path("s.csv").read_text() == ROWS
 
     @pytest.mark.parametrize("command", ["convert", "consensus", "score"])
@@ -122,7 +122,7 @@ class TestInputs:
         output = ["-o", "page.md"] if command == "report" else []
         done = script(command, *LONG, *output, "--config", "o.toml")
         assert (done.returncode, done.stdout) == (2, "")
-        assert "a config cannot name the output; remove it, and pass -o FILE" in done.stderr
+        assert "a file of options cannot name the output; remove it, and use -o FILE" in done.stderr
         assert Path("mine.md").read_text() == "mine"
 
     def test_reports(self):
@@ -151,7 +151,7 @@ class TestReading:
 
     def test_deep_config(self):
         Path("deep.toml").write_text(f"a = {'[' * 3000}{']' * 3000}\n")
-        assert "it nests too deep" in self.run("score", *LONG, "--config", "deep.toml")
+        assert "its nesting is too deep" in self.run("score", *LONG, "--config", "deep.toml")
 
     @posix
     @pytest.mark.parametrize("option", ["--config", "--codebook", "--roster"])
@@ -412,9 +412,7 @@ def test_groups_and_times_read_nulls_as_the_study_does(blank):
 def test_the_folder_one_is_in_may_be_the_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("study.csv").write_text("unit,rater,labels\n1,a,x\n1,b,y\n")
-    assert "'study.csv' is the input; it is never changed" in refusal(
-        "convert", ".", "-o", "study.csv"
-    )
+    assert "'study.csv' is the input; choose another" in refusal("convert", ".", "-o", "study.csv")
     words = ["score", "study.csv", "--codebook", ".", "-o", "out.csv"]
     assert "labels are not in the codebook: 'x'" in refusal(*words)
 
@@ -459,13 +457,13 @@ class TestWhatIsWritten:
     def test_other_endings_are_refused(self, words, known):
         command, *rest = words
         sentence = refusal(command, "long.csv", *BLANK, *rest)
-        assert f"let '{rest[1]}' end in {known}." in sentence
+        assert f"use a name that ends in {known}, not '{rest[1]}'." in sentence
         assert not Path(rest[1]).exists()
 
     @pytest.mark.parametrize("command", ["convert", "score", "consensus", "report"])
     def test_no_file_is_called_a_dash(self, command):
         sentence = refusal(command, "long.csv", *BLANK, "-o", "-")
-        assert "without -o, results are printed on the standard output" in sentence
+        assert "to print results, omit it" in sentence
         assert not Path("-").exists()
 
     def test_endings_of_their_own(self):
@@ -480,7 +478,7 @@ class TestWhatIsWritten:
         frame = pd.DataFrame(rows("consensus", "long.csv", *BLANK, "--exclude-raters", "c"))
         result = invoke("consensus", "long.csv", *BLANK, "--exclude-raters", "c", "-o", "gold.csv")
         n = int(frame["adjudicate"].sum())
-        assert f"Written: gold.csv (12 units, {n} to look at again)" in result.stderr
+        assert f"Written: gold.csv (12 units, {n} to adjudicate)" in result.stderr
         assert 0 < n < 12
 
     def test_the_separator_that_was_asked_for(self):

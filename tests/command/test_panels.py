@@ -206,7 +206,7 @@ class TestPanel:
 
     @pytest.mark.filterwarnings("ignore:The margin of 0.2 is worth fewer than 3 units")
     def test_whom_it_took_for_people(self):
-        taken = "People: ann, ben, cem, far; name them with --humans if one is a model."
+        taken = "People: ann, ben, cem, far; if one is a model, name the people with --humans."
         assert " ".join(ok("panel", "--tables", "models.csv", "-m", "near").split()).startswith(
             taken
         )
@@ -217,12 +217,12 @@ class TestPanel:
         assert "People:" not in ok(*named)
         assert "People:" not in ok(*named, "--margin", "0.2")
         text = " ".join(ok("panel", "models.csv", "-m", "near,far", "--margin", "0.2").split())
-        assert text.startswith("People: ann, ben, cem; name them")
+        assert text.startswith("People: ann, ben, cem; if one is")
         table = pd.read_csv("models.csv", dtype=str)
         table["model"] = table["rater"].map({"near": "gpt", "far": "gpt"})
         table.to_csv("runs.csv", index=False)
         text = " ".join(ok("panel", "runs.csv", "--facets", "model").split())
-        assert text.startswith("People: ann, ben, cem; name them")
+        assert text.startswith("People: ann, ben, cem; if one is")
         assert "People:" not in ok("panel", "runs.csv", "--facets", "model", "--humans", "ann,ben")
         assert "People:" not in ok("panel", "models.csv", "-m", "near", "-f", "csv")
 
@@ -249,7 +249,7 @@ class TestPanel:
         result = invoke("panel", "humans.csv", "--model", "other.csv")
         assert "other.csv: 1 of the model's 40 units left out" in " ".join(result.stderr.split())
         said = refusal("panel", "humans.csv", "--model", "near.csv", "-o", "near.csv")
-        assert "is the input; it is never changed" in said
+        assert "is the input; choose another" in said
 
     def test_options(self):
         """Epsilon, distance and the humans are those that were asked for."""
@@ -277,7 +277,7 @@ class TestPanel:
         words = ["panel", "models.csv", "--model", "near,far", "--humans", "ann,ben"]
         assert "--margin requires only two" in refusal(*words)
         result = invoke(*words, "--margin", "0.2")
-        assert "No alt-test: with two humans, nothing is left" in result.stderr
+        assert "No alternative annotator test: it requires three humans" in result.stderr
         assert "The test above" not in result.stdout
         study, models = sa.read("models.csv"), ["near", "far"]
         expected = sa.noninferiority_test(study, model=models, humans=["ann", "ben"], margin=0.2)
@@ -294,7 +294,7 @@ class TestPanel:
             (["--model", "near", "--humans", ","], "no human is named; list one or more"),
             (["--model", "near", "--epsilon", "2"], "--epsilon 2.0 must be 0 or more"),
             (["--model", "near", "-d", "masy"], "Did you mean 'masi'"),
-            (["--model", "ann,ben,cem,near,far"], "no rater remains"),
+            (["--model", "ann,ben,cem,near,far"], "no human remains"),
         ],
     )
     def test_refusals(self, words, sentence):
@@ -357,7 +357,7 @@ class TestConsensus:
     def test_undecided_units_are_told_apart(self, file):
         said = invoke("consensus", "small.csv", "--blank", "empty", "-o", file).stderr
         assert "1 unit without an answer has a blank cell" in said
-        assert "with --blank missing, or drop its row" in said
+        assert "use --blank missing, or remove such rows" in said
         study = sa.read("small.csv", blank="empty")
         expected = sa.consensus(study).answers.dropna()
         with warnings.catch_warnings():
@@ -411,7 +411,7 @@ class TestConsensus:
             (["--exclude-raters", "bob"], "rater 'bob' gave no answer"),
             (["--exclude-raters", "ann,ben,cem"], "no rater remains"),
             (["-d", "masi"], "'label_majority' uses none"),
-            (["-o", "small.csv"], "is the input; it is never changed"),
+            (["-o", "small.csv"], "is the input; choose another"),
         ],
     )
     def test_refusals(self, words, sentence):

@@ -103,11 +103,11 @@ class TestWithout:
         assert [row["human"] for row in found] == ["b", "c", "a1"]
 
     def test_note(self):
-        """The ratings left out are counted, and units that nobody else rated."""
+        """The ratings left out are counted, and units that no other rater rated."""
         with Path("long.csv").open("a") as file:
             file.write("t99,c,joy\n")
         result = invoke("score", "long.csv", *BLANK, "--exclude-raters", "c")
-        assert "Left out: 13 ratings and 1 unit that nobody else rated (--exclude-raters)." in (
+        assert "Left out: 13 ratings and 1 unit that no other rater rated (--exclude-raters)." in (
             result.stderr
         )
         assert "12 units, 2 raters, 24 ratings" in result.stdout

@@ -221,8 +221,8 @@ class TestConfig:
         assert "setagree.toml: not used by repeats: duplicates, threshold." in result.stderr
         result = invoke("score", "again.csv", "--value", "score", *config)
         assert result.exit_code == 0
-        assert "not used: codebook, as single values have none." in result.stderr
-        assert "drop --duplicates last" in refusal(
+        assert "codebook ignored, because single values have none." in result.stderr
+        assert "omit --duplicates last" in refusal(
             "repeats", "again.csv", *self.write('[repeats]\nduplicates = "last"\n')
         )
 
@@ -313,8 +313,8 @@ class TestCompletion:
     def test_values(self):
         """The last of several values is gone on with; the formats are those that are listed."""
         known = ["masi", "masi_nltk", "dice"]
-        assert cli_options._completed("dice,mas", known) == ["dice,masi", "dice,masi_nltk"]
-        assert cli_options._completed("", known) == known
+        assert cli_options.completing(lambda: known)("dice,mas") == ["dice,masi", "dice,masi_nltk"]
+        assert cli_options.completing(lambda: known)("") == known
         assert cli_options._format_names() == ["table", *sa.formats()["name"]]
 
     def test_it_can_be_installed(self):

@@ -118,7 +118,8 @@ class TestDiagnose:
 
     def test_the_seed_is_printed(self):
         assert ok("diagnose", "--tables", *LONG).endswith("\n19 resamples, seed 1.\n")
-        assert ok("diagnose", *LONG).endswith(" 19 resamples, seed 1. Tables: --tables.\n")
+        shown = " ".join(ok("diagnose", *LONG).split())
+        assert shown.endswith(" 19 resamples, seed 1. For the tables, use --tables.")
         words = [word for word in map(str, LONG) if word != "--seed" and word != "1"]
         printed = ok("diagnose", "--tables", *words)
         seed = printed.rpartition("seed ")[2].strip().removesuffix(".")
@@ -240,7 +241,7 @@ class TestReport:
     def test_endings(self, command, file, endings):
         """A file whose ending promises something else is refused, and nothing is written."""
         said = refusal(command, *LONG, "-o", file)
-        assert said.endswith(f"are not written here; let '{file}' end in {endings}.")
+        assert said.endswith(f"use a name that ends in {endings}, not '{file}'.")
         assert not Path(file).exists()
 
     def test_how_it_was_read(self):
@@ -268,13 +269,16 @@ class TestReport:
         ("words", "sentence"),
         [
             (["-o", "x.md", "--model", "rx"], "model 'rx' gave no answer"),
-            (["-o", "long.csv", "--format", "markdown"], "is the input; it is never changed"),
+            (
+                ["-o", "long.csv", "--format", "markdown"],
+                "is the input; choose another",
+            ),
             (["-o", "absent/x.html"], "There is no folder 'absent'"),
             (["-o", "x.html", "--format", "docx"], "--format 'docx' is unknown"),
-            (["-o", "x.md", "-d", "masi,jaccard"], "one distance is explained"),
-            (["-o", "x.md", "-c", "fleiss_kappa", "-c", "mv_alpha"], "one coefficient is"),
+            (["-o", "x.md", "-d", "masi,jaccard"], "only one distance can be explained"),
+            (["-o", "x.md", "-c", "fleiss_kappa", "-c", "mv_alpha"], "only one coefficient can"),
             (["-o", "x.md", "--by", "bach"], "Did you mean 'batch'?"),
-            (["-o", "x.md", "--seed", "-3"], "--seed -3 must be 0 or more"),
+            (["-o", "x.md", "--seed", "-3"], "--seed -3 must be at least 0"),
             (["-o", "x.md", "--resamples", "0"], "--resamples 0 must be"),
             (["-o", "x.md", "--level", "7"], "--level 7.0 must lie between 0 and 1"),
         ],
@@ -358,7 +362,7 @@ class TestReport:
 
 
 def test_rows_must_be_positive():
-    assert "--rows 0 must be 1 or more" in refusal("diagnose", *LONG, "--rows", "0")
+    assert "--rows 0 must be at least 1" in refusal("diagnose", *LONG, "--rows", "0")
 
 
 @pytest.mark.parametrize("command", ["report", "diagnose"])

@@ -518,7 +518,7 @@ TAKES = ["score", "check", "test", "compare", "plan", "report", "diagnose", "cit
 
 @pytest.mark.parametrize("command", [*TAKES, "consensus", "next", "panel", "prevalence"])
 def test_commands_list_spans_only_where_they_take_them(command):
-    assert ("--spans auto" in ok(command, "--help")) == (command in TAKES)
+    assert ("--spans " in ok(command, "--help")) == (command in TAKES)
 
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
