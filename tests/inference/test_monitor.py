@@ -284,7 +284,7 @@ def test_what_is_refused():
 
 @pytest.mark.slow
 def test_the_intervals_hold_at_all_looks():
-    pool = sa.simulate(200_000, 3, skill=0.9, rng=11)
+    pool = sa.simulate(50_000, 3, skill=0.9, rng=11)
     truth = sa.krippendorff_alpha(pool).estimate
     values = pool.value_codes.reshape(-1, 3)
     rng, held = np.random.default_rng(12), 0
