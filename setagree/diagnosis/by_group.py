@@ -99,14 +99,14 @@ def _exchangeability(parts: Parts, n_resamples: int, generator: np.random.Genera
         tally = replace(take_rows(case.tally, rows, np.ones(len(rows)), None), units=None)
         copies = UnitSums(Case(tally, case.weights, case.distance), model)
         places = (of_row + G * np.arange(B)[:, None]).ravel()
-        found = _between(Parts(copies, places, G * B), B)
-        reached += int((found >= observed * (1 - _TIE)).sum())
-        total += int(np.isfinite(found).sum())
+        statistics = _between(Parts(copies, places, G * B), B)
+        reached += int((statistics >= observed * (1 - _TIE)).sum())
+        total += int(np.isfinite(statistics).sum())
     return reached / total
 
 
 def _between(parts: Parts, B: int) -> Floats:
-    """Return that statistic of B copies of the units, of shape (B,)."""
+    """Return the statistic of `_exchangeability` for B copies of the units, of shape (B,)."""
     k, n = (x.reshape(B, -1) for x in (parts.estimates().estimate, parts.n_pairable))
     mean = (n * k).sum(axis=1, keepdims=True) / n.sum(axis=1, keepdims=True)
     return np.asarray((n * (k - mean) ** 2).sum(axis=1))
@@ -153,8 +153,8 @@ def by_group(
         per rater makes groups of raters; otherwise a unit with several groups in a table is
         compared within each of them.
     coefficient, distance
-        As in `setagree.agreement`. What a distance takes from the data (mid-ranks, the largest
-        distance) and the list of values are those of the whole study.
+        As in `setagree.agreement`. Quantities that a distance takes from the data (mid-ranks, the
+        largest distance) and the list of values are those of the whole study.
     level : float
         The level of the intervals.
     n_resamples : int
@@ -356,9 +356,9 @@ def over_time(
     data : Annotations, or a table or path as `agreement` takes it
         As in `by_group`.
     time : str, mapping or Series
-        When each unit was annotated: numbers or dates, also as text, such as 2026-01-31 (see
-        `monitor`; names of batches have no length). A column may have
-        a time for every annotation: a unit belongs to the time of its first one.
+        The time of the annotation of each unit: numbers or dates, also as text, such as 2026-01-31
+        (see `monitor`; names of batches have no length). A column may have a time for every
+        annotation: a unit belongs to the time of its first one.
     window, step : int, number, str or Timedelta
         Length of a window, and distance to the start of the next one: a number in units of `time`,
         or such as ``"7D"`` for times. Default step: the window, so that windows do not overlap.
@@ -417,15 +417,15 @@ _OVERLAP = "the windows overlap"
 
 
 def _dated(data: Data, time: OfUnits) -> tuple[Annotations, Times]:
-    """Return the study, and when each of its units began."""
+    """Return the study, and the time of the first annotation of each unit."""
     if isinstance(time, str) and not isinstance(data, Annotations | Tally):
         data, how = with_reading(data)
         study, cells, unit_of_row = study_and_column(open_table(data, how), time, how)
         times = windowed_times(cells, option("time", time))
         return study, first_times(times, unit_of_row, study.n_units)
-    said = option("time", time) if isinstance(time, str) else option("time")
+    described = option("time", time) if isinstance(time, str) else option("time")
     study = require_raters(data, "over_time")
-    return study, windowed_times(read_column(study, time, "time"), said)
+    return study, windowed_times(read_column(study, time, "time"), described)
 
 
 def _check_group_sizes(by: OfUnits, n_groups: int, study: Annotations, compares: str) -> None:
@@ -435,8 +435,8 @@ def _check_group_sizes(by: OfUnits, n_groups: int, study: Annotations, compares:
         column = f"column {by!r} makes " if isinstance(by, str) else ""
         raise DataError(
             f"by_group: {column}{n_groups:,} groups of {n:,} {what}, which are too few in "
-            "each to compare. Name batches or the like; for times use over_time (on the command "
-            "line --time COLUMN --window 7D)."
+            "each to compare. Name a column of larger groups, such as batches; for times use "
+            "over_time (on the command line --time COLUMN --window 7D)."
         )
 
 
@@ -630,8 +630,7 @@ def _covariances(whole: Agreement, domains: Sequence[Estimated]) -> Floats:
     """Return the covariances of groups of units, of shape (G, G).
 
     Of clusters sum psi_gc psi_hc. Of units -sum_s (1 - n_s / N_s) (sum u)_gs (sum u)_hs / (n_s - 1)
-    for two groups: a stratum of which one has more units than chance would have it leaves fewer to
-    the others.
+    for two groups: if a group has more units of a stratum than expected, others have fewer.
     """
     sample, drawn = whole.case.sample, units_drawn(whole.parts)
     variances = np.array([domain.variance for domain in domains])

@@ -147,22 +147,22 @@ def by_label(
     check_level(level)
     chosen = get_coefficient(coefficient)
     whole = Scorer(study, keep_raters=chosen.needs_raters)
-    tally, known = whole.tally, whole.annotations
+    tally, study_with_raters = whole.tally, whole.annotations
     warn_degrees(tally.values, "by_label")
     sets = labels_of_values(tally.values, tally.kind)
-    is_sampled = known is not None and known.sampling is not None
+    is_sampled = study_with_raters is not None and study_with_raters.sampling is not None
     if is_sampled:
         score_whole(study, "krippendorff_alpha", "nominal", level)  # warns of few clusters
     parts: Iterator[Data] = _binary_tallies(tally, label_counts(tally, sets))
-    if known is not None and (is_sampled or chosen.needs_raters or chosen.for_more):
-        parts = _binary_studies(known, sets)
+    if study_with_raters is not None and (is_sampled or chosen.needs_raters or chosen.for_more):
+        parts = _binary_studies(study_with_raters, sets)
     rows = [
         {"label": label, **_binary_row(binary, chosen, level)}
         for label, binary in zip(sets.labels, parts, strict=True)
     ]
     frame = pd.DataFrame(rows, columns=_COLUMNS.split())
-    own = frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float)
-    frame["share_of_disagreement"] = divided(own, own.sum())
+    disagreement = frame["observed_disagreement"].fillna(0.0).to_numpy(dtype=float)
+    frame["share_of_disagreement"] = divided(disagreement, disagreement.sum())
     frame = frame.sort_values("share_of_disagreement", ascending=False, kind="stable")
     return ResultFrame.of(frame.reset_index(drop=True), COLUMNS)
 
@@ -177,21 +177,21 @@ _COLUMNS = (
 def _binary_row(binary: Data, coefficient: Coefficient[...], level: float) -> Row:
     """Return the columns of one label from the study of yes and no."""
     scorer, nominal = Scorer(binary), get_distance("nominal")
-    found, ac1 = (scorer.score(one, nominal) for one in (coefficient, gwet_ac))
+    agreement, ac1 = (scorer.score(one, nominal) for one in (coefficient, gwet_ac))
     tally, m = scorer.tally, ac1.case.mass
     yes = _given(tally)
     return {
         "n_ratings": round(float(tally.multiplicity @ yes)),
         "n_units": round(float(tally.multiplicity[yes > 0].sum())),
         "prevalence": float(m @ yes) / float(m @ tally.pattern_ratings),
-        **uncertainty(found, level),
+        **uncertainty(agreement, level),
         "ac1": ac1.estimate,
         **{f"ac1_{name}": number for name, number in uncertainty(ac1, level).items()},
         **specific_agreements(ac1),
-        "observed_disagreement": found.observed_disagreement,
-        "expected_disagreement": found.expected_disagreement,
-        **reasons(found),
-        "coefficient": found.coefficient,
+        "observed_disagreement": agreement.observed_disagreement,
+        "expected_disagreement": agreement.expected_disagreement,
+        **reasons(agreement),
+        "coefficient": agreement.coefficient,
     }
 
 
@@ -202,7 +202,7 @@ def _given(tally: Tally) -> Floats:
 
 
 def specific_agreements(binary: Agreement) -> Row:
-    """Return the probabilities that another rater of the unit also says yes, or also no."""
+    """Return the probabilities that another rater of the unit also answers yes, or also no."""
     r, m, yes = binary.tally.pattern_ratings, binary.case.pairable_mass, _given(binary.tally)
     # sum m n (n - 1) / sum m n (r - 1), or NaN if no such rating is in a pair
     return {
@@ -315,17 +315,19 @@ def by_presence(
     1  which, given some    0.5455          8
     """
     check_level(level)
-    known = require_raters(study, "by_presence")
-    if known.kind != "labels":
+    annotations = require_raters(study, "by_presence")
+    if annotations.kind != "labels":
         raise DataError("by_presence is about label sets; single values are never empty.")
-    has_labels = np.array([len(value) > 0 for value in known.values])
-    given = has_labels[known.value_codes]
-    if given.all() or not given.any():
-        answers = "no answer" if given.all() else "every answer"
+    has_labels = np.array([len(value) > 0 for value in annotations.values])
+    is_given = has_labels[annotations.value_codes]
+    if is_given.all() or not is_given.any():
+        answers = "no answer" if is_given.all() else "every answer"
         raise DataError(f"{answers} is the empty set, so that agreement has no two parts.")
-    codes = (~given).astype(np.int32)
-    binary = replace(known, kind="category", values=(True, False), value_codes=codes, order=())
-    some = known.take(given).with_used_values()
+    codes = (~is_given).astype(np.int32)
+    binary = replace(
+        annotations, kind="category", values=(True, False), value_codes=codes, order=()
+    )
+    some = annotations.take(is_given).with_used_values()
     whether = score_whole(binary, coefficient, "nominal", level)
     which = score_whole(some, coefficient, distance, level)
     specific = specific_agreements(whether)
@@ -422,16 +424,16 @@ def by_depth(
     deepest, rows = max((tree.depth(label) for label in study.labels), default=1), []
     for depth in range(1, deepest + 1):
         merged = study.with_answers(tree.lifting(depth))
-        found = Scorer(merged).score(whole.definition, distance_of(whole))
+        agreement = Scorer(merged).score(whole.definition, distance_of(whole))
         row: Row = {
             "depth": depth,
             "n_labels": len(merged.labels),
             "inside": 1 - _nominal(merged) / differ if differ else float("nan"),
-            **uncertainty(found, level),
-            "observed_disagreement": found.observed_disagreement,
-            "expected_disagreement": found.expected_disagreement,
+            **uncertainty(agreement, level),
+            "observed_disagreement": agreement.observed_disagreement,
+            "expected_disagreement": agreement.expected_disagreement,
         }
-        rows.append(row | counts(found) | named(found))
+        rows.append(row | counts(agreement) | named(agreement))
     return pd.DataFrame(rows)
 
 

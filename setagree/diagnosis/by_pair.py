@@ -96,10 +96,10 @@ def by_pair(
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
-        Who gave what.
+        A study with rater identities.
     coefficient, distance
-        As in `setagree.agreement`; by default the distance for the kind of values. What a distance
-        takes from the data (mid-ranks, the largest distance) is that of the whole study.
+        As in `setagree.agreement`; by default the distance for the kind of values. Quantities that
+        a distance takes from the data (mid-ranks, the largest distance) are those of the study.
     level : float
         The level of the intervals.
 
@@ -115,7 +115,7 @@ def by_pair(
     Raises
     ------
     DataError
-        Who gave what is unknown.
+        The study has no rater identities.
     CostError
         There are tens of millions of pairs.
 
@@ -130,16 +130,16 @@ def by_pair(
     2      r2      r3              60     0.383
     """
     study = require_raters(study, "by_pair")
-    asked = get_coefficient(coefficient)
-    # Two raters are what some coefficients ask for, and every pair is.
-    whole = score_whole(study, asked.for_more or asked, distance, level)
+    definition = get_coefficient(coefficient)
+    # A coefficient for two raters applies to each pair.
+    whole = score_whole(study, definition.for_more or definition, distance, level)
     ratings, model = sorted_ratings(study), whole.definition.model
-    at_once = (
+    is_together = (
         are_computed_together(model) and not model.redraws_labels and whole.case.sample is None
     )
-    _check_cost(ratings, study.n_raters, 0 if at_once else SCORE_STEPS)
+    _check_cost(ratings, study.n_raters, 0 if is_together else SCORE_STEPS)
     frame = _pairs_of(study, ratings, whole, level).assign(
-        coefficient=asked.name, distance=whole.distance
+        coefficient=definition.name, distance=whole.distance
     )
     frame = frame.sort_values("estimate", kind="stable").reset_index(drop=True)
     return ResultFrame.of(frame, COLUMNS)
@@ -174,7 +174,9 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
     r3       0.31  0.38   NaN
     """
     if not isinstance(pairs, pd.DataFrame) or not {"rater_a", "rater_b"} <= {*pairs.columns}:
-        raise DataError(f"Expected what by_pair returns, got {a_type(pairs)}; pass by_pair(study).")
+        raise DataError(
+            f"expected the result of by_pair, got {a_type(pairs)}; pass by_pair(study)."
+        )
     numbers = list(pairs.select_dtypes("number").columns)
     if not isinstance(column, str) or column not in numbers:
         raise OptionError(
@@ -205,8 +207,8 @@ def _check_cost(ratings: SortedRatings, n_raters: int, steps_per_pair_of_raters:
         f"by_pair of {counted(n_raters, 'rater')}",
         n_bytes=n_bytes,
         n_steps=n_steps,
-        instead=f"Some {counted(int(share * n_raters), 'rater')} pass: take part of them "
-        "(exclude_raters), or by_rater, which compares each with all others.",
+        instead=f"About {counted(int(share * n_raters), 'rater')} are possible: omit some "
+        "(exclude_raters), or use by_rater, which compares each with all others.",
     )
 
 
@@ -221,7 +223,7 @@ def _pairs_of(
         if not len(left):
             continue
         keys = ratings.raters[left].astype(np.int64) * study.n_raters + ratings.raters[right]
-        found, pair = distinct_keys(keys, study.n_raters**2)
+        keys_found, pair = distinct_keys(keys, study.n_raters**2)
         n = np.bincount(pair)
         if is_known:
             sums = UnitSums(_case_of_two(ratings, left, right, whole), whole.definition.model)
@@ -229,9 +231,9 @@ def _pairs_of(
             values = np.concatenate([ratings.values[left], ratings.values[right]])
             n_rarer = rarer_answers_of(n, np.tile(pair, 2), values)
             pairs = np.full(len(n), 2)
-            known = columns_of(scores, level, whole.case.distance, n, pairs, n_rarer)
-            known["mean_distance"] = scores.observed * whole.weights.max_distance
-            columns = pd.DataFrame(known)
+            columns_together = columns_of(scores, level, whole.case.distance, n, pairs, n_rarer)
+            columns_together["mean_distance"] = scores.observed * whole.weights.max_distance
+            columns = pd.DataFrame(columns_together)
         else:
             order = np.argsort(pair, kind="stable")
             shared = np.stack([ratings.order[left], ratings.order[right]], axis=1)[order]
@@ -239,8 +241,12 @@ def _pairs_of(
             columns = pd.DataFrame(
                 [_pair_row(score_part(whole, study.take(part.ravel())), level) for part in parts]
             )
-        one, two = np.divmod(found, study.n_raters)
-        names = {"rater_a": study.raters[one], "rater_b": study.raters[two], "n_shared_units": n}
+        first, second = np.divmod(keys_found, study.n_raters)
+        names = {
+            "rater_a": study.raters[first],
+            "rater_b": study.raters[second],
+            "n_shared_units": n,
+        }
         blocks.append(columns.assign(**names)[[*_COLUMNS]])
     if not blocks:
         raise DataError("no two raters share a unit, so that no pair can be compared.")
@@ -248,7 +254,7 @@ def _pairs_of(
 
 
 def _pair_row(part: Agreement, level: float) -> Row:
-    """Return the columns of two raters that are scored as a study of their own."""
+    """Return the columns of two raters from the agreement of their study."""
     case, mass = part.case, part.case.pairable_mass
     mean = float(mass @ case.mean_disagreement / mass.sum()) * part.weights.max_distance
     return {**uncertainty(part, level), "mean_distance": mean, **reasons(part)}
@@ -266,7 +272,7 @@ def _case_of_two(
     right: Positions,
     whole: Agreement,
 ) -> Case:
-    """Return the case of units that two raters share each, a row for each of their pairs."""
+    """Return the case of pairs of ratings, each a unit with two ratings."""
     n = len(left)
     values = np.stack([ratings.values[left], ratings.values[right]], axis=1).ravel()
     ends = np.arange(0, 2 * n + 1, 2)
@@ -294,17 +300,17 @@ def between_raters(
     n_groups = len(grouped.names)
     parts = [score_part(whole, study.take(grouped.of_rating == g)) for g in range(n_groups)]
     drawing: Row = {"distance": distance, "n_resamples": n_resamples, "rng": generator}
-    # Of two groups the one is the other's others.
+    # With two groups, the others of one group are the other group.
     n_sides = 1 if n_groups == 2 else n_groups
-    sides = [_beside_others(grouped, g, level=level, **drawing) for g in range(n_sides)]
-    beside = sides[0] if n_groups == 2 else [own for own, _ in sides]
-    p, why = RaterPermutation.of(study, whole, grouped.of_rater).tested(n_resamples, generator)
-    tested = {"permutation_p_value": p, "no_test": why}
+    sides = [_versus_others(grouped, g, level=level, **drawing) for g in range(n_sides)]
+    with_others = sides[0] if n_groups == 2 else [columns for columns, _ in sides]
+    p, no_test = RaterPermutation.of(study, whole, grouped.of_rater).tested(n_resamples, generator)
+    tested = {"permutation_p_value": p, "no_test": no_test}
     rows = []
-    for part, row in zip(parts, beside, strict=True):
-        own = {**counts(part), **uncertainty(part, level), **named(part)}
-        remark = " ".join(filter(None, [own["remark"], row["remark"]])) or None
-        rows.append({**own, **row, **tested, "remark": remark})
+    for part, row in zip(parts, with_others, strict=True):
+        columns = {**counts(part), **uncertainty(part, level), **named(part)}
+        remark = " ".join(filter(None, [columns["remark"], row["remark"]])) or None
+        rows.append({**columns, **row, **tested, "remark": remark})
     return rows
 
 
@@ -320,24 +326,26 @@ _BETWEEN = (
 )
 
 
-def _beside_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) -> tuple[Row, Row]:
+def _versus_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) -> tuple[Row, Row]:
     """Return the agreement of a group with all others, for it and for them; NaN if undefined."""
     members = grouped.study.raters[grouped.of_rater == g].tolist()
     try:
         with warnings.catch_warnings():
             # The result contains NaN for undefined estimates.
             warnings.simplefilter("ignore", UndefinedAgreementWarning)
-            found = cross_replication(grouped.study, panels={"group": members}, **drawing)
+            replication = cross_replication(grouped.study, panels={"group": members}, **drawing)
     except DataError:
         none: Row = dict.fromkeys(_BETWEEN, np.nan) | {"n_shared_units": 0, "remark": None}
         return none, none
-    first = found.estimate, *found.interval(level)
-    last = found.normalised, *found.normalised_interval(level), found.n_units
-    sides = [(found.alphas[side], *found.association(side, level)) for side in (0, 1)]
-    remark = None if found.remark is None else f"Between groups: {found.remark}"
+    first = replication.estimate, *replication.interval(level)
+    last = replication.normalised, *replication.normalised_interval(level), replication.n_units
+    sides = [(replication.alphas[side], *replication.association(side, level)) for side in (0, 1)]
+    remark = None if replication.remark is None else f"Between groups: {replication.remark}"
     columns = (*_BETWEEN, "remark")
-    own, other = (dict(zip(columns, (*first, *each, *last, remark), strict=True)) for each in sides)
-    return own, other
+    for_group, for_others = (
+        dict(zip(columns, (*first, *each, *last, remark), strict=True)) for each in sides
+    )
+    return for_group, for_others
 
 
 @dataclass(frozen=True, eq=False)

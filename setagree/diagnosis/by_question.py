@@ -184,9 +184,11 @@ def question_table(
 def _check_weights(weights: Mapping[str, float], questions: Iterable[str]) -> None:
     """Raise an error unless every question has a weight of 0 or more, and one of more than 0."""
     if odd := [name for name in weights if name not in {*questions}]:
-        raise OptionError(f"weights= names {listing(odd)}, which is no question.")
+        raise OptionError(f"weights= names {listing(odd)}, which is not a question.")
     if absent := [name for name in questions if name not in weights]:
-        raise OptionError(f"weights= has no weight for {listing(absent)}; 0 leaves a question out.")
+        raise OptionError(
+            f"weights= has no weight for {listing(absent)}; use 0 to omit a question."
+        )
     fits = all(isinstance(w, int | float) and 0 <= w < np.inf for w in weights.values())
     if not fits or not any(weights.values()):
         raise OptionError(
@@ -206,10 +208,10 @@ def question_studies(
             f"{option('questions')} is for a table or a file of several questions; "
             f"{option('question')} names one."
         )
-    if is_files(source) and (known := _export_questions(source, how)):
-        asked = known if questions == ALL else questions
-        named = [asked] if isinstance(asked, str) else [*asked]
-        return {name: _opened(source, replace(how, question=name)) for name in named}
+    if is_files(source) and (in_export := _export_questions(source, how)):
+        chosen = in_export if questions == ALL else questions
+        listed = [chosen] if isinstance(chosen, str) else [*chosen]
+        return {name: _opened(source, replace(how, question=name)) for name in listed}
     table = open_table(source, replace(how, tool="table") if is_files(source) else how)
     names = [str(name) for name in table]
     if isinstance(questions, str):

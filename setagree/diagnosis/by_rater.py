@@ -79,10 +79,10 @@ def by_rater(
     Parameters
     ----------
     study : Annotations, or a table or path as `agreement` takes it
-        Who gave what.
+        A study with rater identities.
     coefficient, distance
-        As in `setagree.agreement`. What a distance takes from the data (mid-ranks, the largest
-        distance) and the list of values are those of the whole study.
+        As in `setagree.agreement`. Quantities that a distance takes from the data (mid-ranks, the
+        largest distance) and the list of values are those of the whole study.
     level : float
         The level of the intervals.
     n_resamples : int, optional
@@ -105,12 +105,12 @@ def by_rater(
         n_tests raters that have a p), no_test (the reason for a missing p,
         or None), mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and
         underused_label with overuse and underuse (difference of the rates), coefficient, distance.
-        What concerns labels is missing if the values are numbers.
+        Columns on labels are missing if the values are numbers.
 
     Raises
     ------
     DataError
-        Who gave what is unknown.
+        The study has no rater identities.
     CostError
         Raters times ratings are thousands of millions, and there are as many distinct values, or
         raters are scored one by one: of Conger's kappa and mv_alpha, and of units that were drawn
@@ -212,12 +212,12 @@ def _changes(
     check_cost("by_rater", n_steps=raters.n_steps, instead=_instead(whole))
     estimate, (own, error, lost_squares) = raters.left.estimate, raters.errors()
     change = estimate - whole.estimate
-    known = np.isfinite(change) & (whole.standard_error > 0) & (own > 0)
-    error = np.where(known, error, np.nan)
+    is_defined = np.isfinite(change) & (whole.standard_error > 0) & (own > 0)
+    error = np.where(is_defined, error, np.nan)
     # As in a comparison: without any spread only a change of 0 is known.
-    same = known & (np.abs(change) <= ROUNDING)
+    is_zero = is_defined & (np.abs(change) <= ROUNDING)
     df = max(float(whole.sums.sums.n) - 1, 1)
-    half = np.where((error > 0) | same, float(stdtrit(df, (1 + level) / 2)) * error, np.nan)
+    half = np.where((error > 0) | is_zero, float(stdtrit(df, (1 + level) / 2)) * error, np.nan)
     numbers = (estimate, change, error, change - half, change + half)
     frame = pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))
     lost_squares &= np.isfinite(change) & (whole.standard_error > 0)
@@ -262,14 +262,14 @@ def _exchanged(
     check_cost(
         f"{n_resamples:,} reshuffles of {study.n_ratings:,} ratings",
         n_steps=_STEPS_PER_RESHUFFLED * n_resamples * study.n_ratings,
-        instead="Take fewer (n_resamples), or part of the raters: exclude_raters.",
+        instead="Use fewer (n_resamples), or omit some raters (exclude_raters).",
     )
-    # Units and their answers in an order that depends only on who gave what, as do the draws.
-    each = value_numbers(study.values)[study.value_codes]
-    each *= (value_numbers(study.raters) | np.uint64(1))[study.rater_codes]
+    # The order of units and answers, and so the draws of a seed, depend only on the ratings.
+    numbers = value_numbers(study.values)[study.value_codes]
+    numbers *= (value_numbers(study.raters) | np.uint64(1))[study.rater_codes]
     keys = np.zeros(study.n_units, dtype=np.uint64)
-    np.add.at(keys, study.unit_codes, each)
-    order = np.lexsort((each, study.unit_codes, keys[study.unit_codes]))
+    np.add.at(keys, study.unit_codes, numbers)
+    order = np.lexsort((numbers, study.unit_codes, keys[study.unit_codes]))
     sizes = np.bincount(study.unit_codes)[study.unit_codes[order]]
     observed, reached = _far(without), np.zeros(R)
     long = n_resamples * study.n_ratings > LONG_WORK
@@ -278,7 +278,7 @@ def _exchanged(
         for size in np.unique(sizes).tolist():
             cells = order[sizes == size].reshape(-1, size)
             codes[:, cells] = generator.permuted(codes[:, cells], axis=2)
-        # A rater of each reshuffle is left out of the same study, whose units keep their answers.
+        # Raters are left out of one study with a copy of the raters for each reshuffle.
         codes += R * np.arange(B)[:, None]
         parts = RaterParts(whole, codes.ravel(), B * R)
         estimates = parts.left.estimate.reshape(B, R)
@@ -288,9 +288,11 @@ def _exchanged(
 
 def _far(without: Floats) -> Floats:
     """Return |k_g - mean of all k_h|, over the raters without whom k is defined."""
-    known = np.isfinite(without)
-    sums = np.where(known, without, 0.0).sum(axis=-1, keepdims=True)
-    return np.asarray(np.abs(without - sums / np.maximum(known.sum(axis=-1, keepdims=True), 1)))
+    is_defined = np.isfinite(without)
+    sums = np.where(is_defined, without, 0.0).sum(axis=-1, keepdims=True)
+    return np.asarray(
+        np.abs(without - sums / np.maximum(is_defined.sum(axis=-1, keepdims=True), 1))
+    )
 
 
 _STEPS_PER_RESHUFFLED = 150
@@ -302,8 +304,8 @@ _TIE = 1e-9
 
 def _instead(whole: Agreement) -> str:
     return (
-        f"jackknife({whole.coefficient}(study), over='raters') gives the coefficient without each "
-        "rater in one pass; or take part of the raters: exclude_raters."
+        f"Use jackknife({whole.coefficient}(study), over='raters') for the coefficient without "
+        "each rater in one pass, or omit some raters (exclude_raters)."
     )
 
 
@@ -345,11 +347,11 @@ def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement, size: 
     ):
         values = x[ratings.values]
         out[own] = np.bincount(ratings.raters, size * values, study.n_raters) / all_ratings
-        out[bias] = _beside_others(study, ratings, values, size)
+        out[bias] = _versus_others(study, ratings, values, size)
     return out | _label_habits(study, ratings, sets, size)
 
 
-def _beside_others(study: Annotations, ratings: SortedRatings, x: Floats, size: Floats) -> Floats:
+def _versus_others(study: Annotations, ratings: SortedRatings, x: Floats, size: Floats) -> Floats:
     """Return for each rater the mean of (own x - mean x of the others) over its shared ratings."""
     sums = np.bincount(ratings.units, x, study.n_units)[ratings.units]
     r = ratings.unit_ratings

@@ -83,7 +83,7 @@ def by_unit(
     Warns
     -----
     SetagreeWarning
-        The study has clusters, strata or a population size, which do not count here.
+        The study has clusters, strata or a population size, which are ignored.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def by_unit(
 
 
 def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns that are numbers, one entry a unit."""
+    """Return the numeric columns, with one entry per unit."""
     tally, patterns = whole.tally, patterns_of_units(whole.tally)
     q = np.where(tally.pairable, whole.case.disagreement, 0.0)
     r = tally.pattern_ratings
@@ -161,7 +161,7 @@ def _leave_out_weighted(
     check_cost(
         f"Leaving out each unit of a study with {sample.description}",
         n_steps=len(anew) * steps_to_score(study),
-        instead="Ask for the worst ones: limit=100.",
+        instead="Use limit=100 for the worst ones.",
     )
     for unit in anew:
         without[unit] = score_part(whole, study.take(study.unit_codes != unit)).estimate

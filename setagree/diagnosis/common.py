@@ -1,4 +1,4 @@
-"""Common parts of the diagnoses: the coefficient of the whole study, and result columns."""
+"""Common parts of the diagnoses: the coefficient of the study, and result columns."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from setagree.study.tally import Given, Tally
 from setagree.wording.tables import Column
 
 NO_DEGREE = (
-    "a merge makes one label of several, for which no degree was given; merge the labels in the "
-    "table itself, with one degree for what becomes of them."
+    "a merge makes one label of several, and its degree is unknown; merge the labels in the table, "
+    "with one degree for each merged label."
 )
 
 REASONS = (Column("reason", "text"), Column("remark", "text"))
@@ -60,10 +60,10 @@ _STEPS_PER_RATING = 20
 def score_whole(
     study: Data, coefficient: CoefficientLike, distance: DistanceLike | None, level: float
 ) -> Agreement:
-    """Return the coefficient of the whole study, which the diagnosis takes apart."""
+    """Return the coefficient of the study, and warn if it has few clusters."""
     check_level(level)
-    scorer, found = Scorer(study), get_coefficient(coefficient)
-    whole = scorer.score(found, main_distance(scorer.tally, distance, found))
+    scorer, definition = Scorer(study), get_coefficient(coefficient)
+    whole = scorer.score(definition, main_distance(scorer.tally, distance, definition))
     warn_clusters([whole])
     return whole
 
@@ -116,19 +116,19 @@ def columns_of(
     # Units with a mean disagreement of d_max all have that one; others may differ.
     reason[alike] = np.where(found.observed[alike] < 1 - ROUNDING, same_value_reason(), ALIKE)
     for k in alike[found.observed[alike] <= ROUNDING]:
-        seen = f"No disagreement was seen in {counted(int(n_pairable[k]), 'unit')}"
-        reason[k] = NEGLIGIBLE if found.observed[k] > 0 else seen
+        text = f"No disagreement was seen in {counted(int(n_pairable[k]), 'unit')}"
+        reason[k] = NEGLIGIBLE if found.observed[k] > 0 else text
     ends = found.estimate - half, np.minimum(found.estimate + half, 1.0)
     is_rare = (n_rarer < FEWEST_RARER) & ~np.isnan(found.estimate)
     for k in np.flatnonzero(is_rare):
         reason[k] = rarity_reason(rarer_answers(n_rarer[k]), reason[k])
     low, high = (np.where(is_rare, np.nan, end) for end in ends)
-    own = {"estimate": found.estimate, "standard_error": found.standard_error}
+    columns = {"estimate": found.estimate, "standard_error": found.standard_error}
     remark = rough_t_remarks(n_rarer, n_pairable, distance)
     remark[np.isnan(low)] = None
     method = np.where(np.isnan(low), np.array(None), "t")
-    own |= {"low": low, "high": high, "interval_method": method}
-    return own | {"reason": reason, "remark": remark}
+    columns |= {"low": low, "high": high, "interval_method": method}
+    return columns | {"reason": reason, "remark": remark}
 
 
 def rarer_answers_of(n_pairable: Any, part: Codes, values: Codes) -> Floats:
@@ -138,9 +138,9 @@ def rarer_answers_of(n_pairable: Any, part: Codes, values: Codes) -> Floats:
         The part and the value of each rating of a pairable unit.
     """
     n_parts, K = len(n_pairable), int(values.max(initial=0)) + 1
-    found, place = distinct_keys(part.astype(np.int64) * K + values, n_parts * K)
+    keys, place = distinct_keys(part.astype(np.int64) * K + values, n_parts * K)
     commonest = np.zeros(n_parts)
-    np.maximum.at(commonest, found // K, np.bincount(place))
+    np.maximum.at(commonest, keys // K, np.bincount(place))
     n_ratings = np.maximum(np.bincount(part, minlength=n_parts), 1)
     return np.asarray(n_pairable * (1 - commonest / n_ratings))
 
@@ -197,7 +197,7 @@ def named(agreement: Agreement) -> Row:
 
 
 def corrected(p_values: pd.Series[float] | Floats) -> Row:
-    """Return the columns p_holm and n_tests of a table of changes, whose best is looked for."""
+    """Return the columns p_holm and n_tests of a table of changes."""
     p = np.asarray(p_values, dtype=np.float64)
     return {"p_holm": holm(p), "n_tests": int((~np.isnan(p)).sum())}
 

@@ -58,7 +58,7 @@ _MAX_LISTED_SIZE = 12
 _MAX_LOOKUPS = 50_000_000
 """Subsets, or pairs of a large value with any other, beyond which nothing is looked up."""
 
-_INSTEAD = "Merge labels, or look at a part of the units."
+_INSTEAD = "Merge labels, or use a part of the units."
 
 COLUMNS = (
     Column("label", "name"),
@@ -97,8 +97,8 @@ def confusions(
     """Return the labels that are exchanged for one another, and those that are left out.
 
     Two raters of a unit, with answers A and B, confuse label a with b if a is in A and not in B
-    and b is in B and not in A (kind "instead"). One of them left label a out if a is in A and B
-    holds nothing that A lacks (kind "left out"). A pair of answers can show several confusions.
+    and b is in B and not in A (kind "instead"). One of them left label a out if a is in A and not
+    in B, and B is a subset of A (kind "left out"). A pair of answers can show several confusions.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def _by_size(study: Annotations | Tally, n_resamples: int | None) -> Tally | Non
 
 
 def _objects(condition: npt.NDArray[np.bool_], one: Any, other: Any) -> pd.Series[Any]:
-    """Return one value or the other elementwise, with None and texts as they are."""
+    """Return one value or the other elementwise, as objects."""
     return pd.Series(np.where(condition, np.array(one, object), other), dtype=object)
 
 
@@ -259,9 +259,9 @@ def _differing_pairs(tally: Tally) -> tuple[Codes, Codes, Floats]:
 
 
 def _confused(sets: SetGeometry, k: Codes, l: Codes, m: Floats) -> tuple[Codes, Codes, Floats]:
-    """Return the confusions in m pairs of ratings of values k and l, and their pairs.
+    """Return the confusions in m pairs of ratings of values k and l, and their numbers of pairs.
 
-    These are labels a < b of kind "instead", in order, then a = b for a label left out.
+    They are ordered: first labels a < b of kind "instead", then a = b for a label left out.
     """
     from scipy import sparse
 
@@ -322,7 +322,7 @@ class _Expected:
 
     def __init__(self, sets: SetGeometry, c: Floats, differing: float) -> None:
         self.sets, self.c = sets, c
-        # D over the pairs of all ratings, whatever their units, that differ.
+        # D divided by the pairs of all ratings, of any units, that differ
         drawn = (float(c.sum()) ** 2 - float(c @ c)) / 2
         self._times = differing / drawn if drawn > 0 else float("nan")
         matrix = sets.flags.astype(np.float64)
@@ -402,7 +402,7 @@ def _repeats(tally: Tally, n_resamples: int) -> list[Floats]:
     check_cost(
         f"{n_resamples:,} reshuffles of {n_pairs:,.0f} pairs of answers",
         n_steps=_STEPS_PER_DRAWN_PAIR * n_resamples * n_pairs,
-        instead="Take fewer (n_resamples), or look at a part of the units.",
+        instead="Use fewer (n_resamples), or a part of the units.",
     )
     if (most := n_answers.max(initial=0)) > _MAX_ANSWERS:
         raise CostError(
@@ -482,8 +482,8 @@ def expected_omissions(sets: SetGeometry, c: Floats) -> Floats:
     """Return sum over A with label a, and over B within A without a, of c_A c_B, for each label.
 
     Every subset of a small value is looked up among the values, with 2^|A| lookups, by the sum of
-    the random names of its labels; a large value is compared with all values. All are NaN if that
-    would be too much.
+    random numbers of its labels; a large value is compared with all values. All are NaN if there
+    are too many lookups or comparisons.
     """
     used, L = np.flatnonzero(c > 0), sets.n_labels
     sizes, out = sets.sizes[used], np.zeros(L)

@@ -96,14 +96,14 @@ def is_constant_in(codes: npt.NDArray[Any], groups: npt.NDArray[Any]) -> bool:
 
 
 def _last_of(codes: npt.NDArray[Any], groups: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the group of the last with each code."""
+    """Return the group of the last entry with each code."""
     last = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
     last[codes] = groups
     return last
 
 
 def factorized(groups: npt.NDArray[np.object_]) -> tuple[npt.NDArray[Any], Any]:
-    """Return the code of the group of each, and the groups in order; some may look alike."""
+    """Return the code of each group, and the groups; warn if names look alike."""
     try:
         codes, names = pd.factorize(groups)
     except TypeError as error:
@@ -141,8 +141,8 @@ def grouped_table(
     reading : Reading
         How the table is read; columns that are not named are guessed.
     without : sequence of raters
-        They do not count, but what nulls and numbers mean is decided by all answers, as in a study
-        which they are taken out of.
+        Raters who are left out after the table was read, so that their answers count for the
+        meaning of nulls and numbers.
     """
     found, table, cells, kept = _columns(
         table, column, reading, without, option("by", column), leaves_out=True
@@ -185,7 +185,7 @@ def study_and_column(
 
 
 def _without(study: Annotations, raters: Sequence[Any]) -> Annotations:
-    """Return a study without those of the raters who are in its table."""
+    """Return a study without some raters; names that are not in its table are ignored."""
     known = {*study.raters.tolist(), *study.missing_by_rater}
     return study.exclude_raters([rater for rater in raters if rater in known])
 
@@ -195,25 +195,25 @@ def _columns(
     column: str,
     reading: Reading,
     without: Sequence[Any],
-    said: str,
+    described: str,
     *,
     leaves_out: bool = False,
 ) -> tuple[Reading, pd.DataFrame, pd.Series[Any], npt.NDArray[np.bool_]]:
     """Return the reading of a table, its rows, the cells of a further column, and a row filter.
 
     Rows of the raters in `without` do not count. Other rows with a blank in the column, which
-    `said` describes, are left out with a warning if `leaves_out`, and raise an error otherwise.
+    `described` names, are left out with a warning if `leaves_out`, and raise an error otherwise.
     """
     cells = pick_column(table, column)
     if column in reading.columns.values():
-        check_role(reading, list(table.columns), column, said)
+        check_role(reading, list(table.columns), column, described)
     try:
-        found = with_columns(reading, [name for name in table.columns if name != column])
+        resolved = with_columns(reading, [name for name in table.columns if name != column])
     except DataError:
-        check_role(reading, list(table.columns), column, said)
+        check_role(reading, list(table.columns), column, described)
         raise
-    codes, known = code_ids(pick_column(table, str(found.rater)), "rater")
-    kept = ~np.isin(codes, [code for code, name in enumerate(known) if name in without])
+    codes, names = code_ids(pick_column(table, str(resolved.rater)), "rater")
+    kept = ~np.isin(codes, [code for code, name in enumerate(names) if name in without])
     if leaves_out:
         cells = pick_column(with_missing_ids(table, [column]), column)
     is_missing_cell = kept & cells.isna().to_numpy()
@@ -228,33 +228,35 @@ def _columns(
     elif nothing:
         raise DataError(
             f"{counted(nothing, 'row')} of {kept.sum():,} have nothing in column {column!r}; fill "
-            "it in, or drop these rows."
+            "it in, or remove these rows."
         )
-    return found, table, cells[kept], kept
+    return resolved, table, cells[kept], kept
 
 
 _MAX_WINDOWS = 2_000
-"""Largest number of windows: a width for more is a mistake in its unit."""
+"""Largest number of windows; a width that makes more is probably in a wrong unit."""
 
 _BLOCK_RATINGS = 1_000_000
 """Annotations of windows that are scored together."""
 
 _ROUNDING = 1e-9
-"""The share of a step by which decimals such as 0.3 miss a multiple of it, three times 0.1."""
+"""Share of a step by which a decimal such as 0.3 can differ from a multiple of the step (0.1)."""
 
 
-def windowed_times(cells: pd.Series[Any], said: str) -> Times:
+def windowed_times(cells: pd.Series[Any], described: str) -> Times:
     """Return cells as times that windows can roll over: finite numbers, or dates."""
-    times = read_times(cells, said, are_spans=True)
+    times = read_times(cells, described, are_spans=True)
     assert times.values is not None  # noqa: S101 - names raise an error above
     if times.values.dtype.kind == "f" and not np.isfinite(times.values).all():
         n = int((~np.isfinite(times.values)).sum())
-        raise DataError(f"{said}: {counted(n, 'time')} of {len(cells):,} are not finite numbers.")
+        raise DataError(
+            f"{described}: {counted(n, 'time')} of {len(cells):,} are not finite numbers."
+        )
     return times
 
 
 def first_times(times: Times, unit_of_row: npt.NDArray[Any], n_units: int) -> Times:
-    """Return the earliest time of each unit, from one time a row; rows of no unit have code -1."""
+    """Return the earliest time of each unit from one time per row; rows without a unit are -1."""
     rows = np.flatnonzero(unit_of_row >= 0)
     assert times.values is not None  # noqa: S101 - names raise an error above
     order = rows[np.argsort(times.values[rows], kind="stable")[::-1]]
@@ -278,7 +280,7 @@ def windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[A
             "windows."
         )
     n = int(n_strides) + 1
-    # An end is the next start itself, so that no time falls between two.
+    # An end is equal to the next start, so that no time is between two windows.
     starts = [first + k * stride for k in range(n + 2)]
     for k, start in enumerate(starts[:-1]):
         end = starts[k + 1] if step is None else start + width
@@ -287,7 +289,7 @@ def windows(times: npt.NDArray[Any], window: Any, step: Any) -> Iterator[tuple[A
 
 
 def edges(start: Any, end: Any) -> tuple[Any, Any]:
-    """Return the ends of a window; a decimal that misses an end by rounding is on it."""
+    """Return the ends of a window, less a tolerance for the rounding of decimals."""
     if not isinstance(end, float | np.floating):
         return start, end
     slack = max(_ROUNDING * float(end - start), 4 * float(np.spacing(abs(float(end)))))
@@ -325,7 +327,8 @@ def score_parts(
     n, is_sampled = len(parts), whole.case.sample is not None
     if n <= MAX_SCORED_GROUPS or is_sampled or not are_computed_together(whole.definition.model):
         n_steps, few = n * steps_to_score(study), int(MOST_STEPS / steps_to_score(study))
-        check_cost(f"by_group of {n:,} groups", n_steps=n_steps, instead=f"Some {few:,} pass.")
+        instead = f"About {few:,} are possible."
+        check_cost(f"by_group of {n:,} groups", n_steps=n_steps, instead=instead)
         long = n * study.n_ratings > LONG_WORK
         tracked = track(parts, total=n, what="groups", long=long)
         scored = [score_part(whole, study.take(rows)) for rows in tracked]

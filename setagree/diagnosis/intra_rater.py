@@ -75,24 +75,24 @@ class IntraRater(Result):
             undefined = own if np.isnan(own.estimate) else others
             return f"No comparison: {undefined.reason}."
         ends, between = (one.interval(self.level) for one in (own, others))
-        sure = level_text(self.level)
+        level = level_text(self.level)
         shown = [
-            "no interval" if np.isnan(pair[0]) else f"{sure} {four_interval(*pair)}"
+            "no interval" if np.isnan(pair[0]) else f"{level} {four_interval(*pair)}"
             for pair in (ends, between)
         ]
-        said = (
-            f"Raters agree with themselves by {four(own.estimate)} ({shown[0]}, "
-            f"{counted(own.n_units, 'answer')} repeated), with one another by "
+        numbers = (
+            f"The agreement of raters with themselves is {four(own.estimate)} ({shown[0]}, "
+            f"{counted(own.n_units, 'answer')} repeated), and with one another "
             f"{four(others.estimate)} ({shown[1]})."
         )
         if "no interval" in shown:
             reason = str((own if shown[0] == "no interval" else others).interval_reason)
-            return f"{said} They are not compared: {reason[0].lower()}{reason[1:]}."
+            return f"{numbers} They are not compared: {reason[0].lower()}{reason[1:]}."
         if ends[1] < between[0]:
-            return f"{said} They agree with others more than with their own earlier answers."
+            return f"{numbers} The intervals show less agreement with themselves than with others."
         if ends[0] > between[1]:
-            return f"{said} Much of the disagreement between them is steady rather than accidental."
-        return f"{said} These data do not tell the two apart."
+            return f"{numbers} The intervals show more agreement with themselves than with others."
+        return f"{numbers} The two are not distinguishable, because their intervals overlap."
 
     def __repr__(self) -> str:
         own = f"{self.pooled.estimate:.4f} [{self.pooled.distance}]"
@@ -119,9 +119,9 @@ def intra_rater_agreement(
     each rater is a unit, each occasion a rater. The result also has the alpha between raters, from
     the first answers. Agreement between raters can hardly exceed that within them.
 
-    If several raters rated a unit again, their repeats are a cluster, because a unit that is hard
-    for one is hard for the others: the pooled interval is over units, with these raters. The
-    clusters of a study replace these. Sampling weights and strata are ignored, with a warning.
+    If several raters rated a unit again, their repeats are a cluster, because their answers to one
+    unit are similar: the pooled interval is over units, for these raters. The clusters of a study
+    replace these. Sampling weights and strata are ignored, with a warning.
 
     Answers are taken in the order of their rows; if a column has their times, read the table
     with ``order_by=``.
@@ -175,7 +175,7 @@ def intra_rater_agreement(
 
 
 def _in_clusters(study: Annotations, repeats: Annotations) -> Annotations:
-    """Return the repeats, in the clusters of the study; else those of one unit are a cluster."""
+    """Return the repeats in the clusters of the study, or with those of one unit as a cluster."""
     by, groups = "unit", [unit for unit, _ in repeats.units]
     if study.sampling is not None and study.sampling.cluster is not None:
         by = study.sampling.cluster

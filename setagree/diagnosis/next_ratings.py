@@ -31,7 +31,7 @@ Goal: TypeAlias = Literal["consensus", "agreement", "prevalence"]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 _PRIOR = 0.25
-"""Votes for and against a label before anybody answered: Beta(1/4, 1/4)."""
+"""Votes for and against a label without any answer: Beta(1/4, 1/4)."""
 _STEPS = (1, 2, 3)
 _NOTHING, _EQUAL = 1e-12, 1e-10
 _KNOWN = 4
@@ -47,7 +47,7 @@ class Queue(Result):
     Attributes
     ----------
     goal : {"consensus", "agreement", "prevalence"}
-        What the ratings are for.
+        The purpose of the ratings.
     budget : int
         Number of requested ratings.
     frame : DataFrame
@@ -57,7 +57,7 @@ class Queue(Result):
         new rating must keep: whether answers were used for the row. For the prevalence also
         sampling_weight, and after the drawn units, with more = 0, those that are checked already.
     n_left_out : int
-        Units that would be among them, but that all who were named have rated.
+        Number of units that are omitted because all named raters have rated them.
     """
 
     goal: Goal
@@ -93,12 +93,10 @@ class Queue(Result):
                 f"{option('sampling_weight', 'sampling_weight')}."
             )
         if not self.frame["queued"].any():
-            return (
-                "This queue does not look at answers, so the new ratings may enter a coefficient."
-            )
+            return "This queue does not use answers, so that a coefficient may use the new ratings."
         part = "" if self.frame["queued"].all() else " where its column queued is True"
         return (
-            f"This queue looks at answers{part}. Keep the column queued with the new ratings and "
+            f"This queue uses answers{part}. Keep the column queued with the new ratings and "
             f"read them with {option('queued', 'queued')}: a coefficient of agreement must be "
             "computed without them, or it is biased."
         )
@@ -115,17 +113,16 @@ class Queue(Result):
         )
 
     @property
-    def nobody_left(self) -> str:
+    def no_rater_reason(self) -> str:
         """The remedy if all available raters have rated a unit, otherwise a blank."""
         n = self.n_left_out or int((self.frame["raters"] == "").sum())
-        n = 0 if self.goal == "prevalence" else n  # the units are new, and anybody can be asked
+        if not n or self.goal == "prevalence":  # new units can get any rater
+            return ""
         have, are, them = ("has", "is", "it") if n == 1 else ("have", "are", "them")
         what = f"{are} left out" if self.n_left_out else f"{have} no rater here"
         return (
-            f"{counted(n, 'unit')} {what}: all who can be asked have rated {them} already, so name "
+            f"{counted(n, 'unit')} {what}: all available raters have already rated {them}; name "
             f"others ({option('pool')})."
-            if n
-            else ""
         )
 
     @property
@@ -137,7 +134,7 @@ class Queue(Result):
     @property
     def notes(self) -> list[str]:
         """The sentences below the table that are not blank."""
-        return [*filter(None, [self.empty_reason, self.nobody_left, self.caution])]
+        return [*filter(None, [self.empty_reason, self.no_rater_reason, self.caution])]
 
     def _notes(self) -> list[str]:
         return [" ".join(filter(None, [f"{self.asks}.", *self.notes]))]
@@ -246,47 +243,49 @@ def next_ratings(
     """
     check_least("budget", budget, 1)
     check_choice("goal", goal, ("consensus", "agreement", "prevalence"))
-    known = unweighted_units(study, "next_ratings")
+    annotations = unweighted_units(study, "next_ratings")
     if goal == "prevalence":
         if model is None or units is not None:
             needs = f"needs {option('model')}, whose units are drawn, and no {option('units')}"
             raise OptionError(f"{option('goal', 'prevalence')} {needs}.")
-        return _to_check(known, model, int(budget), pool, as_generator(rng))
-    known = known.with_queued or known
-    known = known if model is None else set_apart(known, model)
-    names, r = _all_units(known, units)
+        return _to_check(annotations, model, int(budget), pool, as_generator(rng))
+    annotations = annotations.with_queued or annotations
+    annotations = annotations if model is None else set_apart(annotations, model)
+    names, r = _all_units(annotations, units)
     if goal == "agreement":
         gain, steps = np.full(len(names), np.nan), np.ones(len(names), dtype=np.int64)
         tie = as_generator(rng).random(len(names))
         order = np.lexsort((tie, r, r != 1))
     else:
-        warn_degrees(known.values, "next_ratings")
-        gain, steps, risk = _expected_gains(known, len(names))
+        warn_degrees(annotations.values, "next_ratings")
+        gain, steps, risk = _expected_gains(annotations, len(names))
         order = np.lexsort((r, -risk, -gain, np.minimum(r, _ENOUGH)))
     few = r < _ENOUGH
     n_further = np.where(few, _ENOUGH - r, np.where(np.isnan(gain) | (gain > 0), steps, 0))
-    available = _pool(known, pool)
+    available = _pool(annotations, pool)
     wanted = _within(budget, order, n_further)
     if pool is not None:
         # At most the available raters who have not rated the unit
         asked_raters = {*available}
-        is_asked = np.array([one in asked_raters for one in known.raters.tolist()], dtype=bool)
-        rated = known.unit_codes[is_asked[known.rater_codes]]
+        is_asked = np.array(
+            [one in asked_raters for one in annotations.raters.tolist()], dtype=bool
+        )
+        rated = annotations.unit_codes[is_asked[annotations.rater_codes]]
         n_further = np.minimum(n_further, len(available) - np.bincount(rated, minlength=len(names)))
     taken = _within(budget, order, n_further)
-    asked = n_further[taken]
+    n_asked = n_further[taken]
     if len(taken):
-        asked[-1] -= max(0, int(asked.sum()) - int(budget))
+        n_asked[-1] -= max(0, int(n_asked.sum()) - int(budget))
     reason = np.where(few[taken], "fewer than two ratings", _REASONS[goal])
     frame = pd.DataFrame(
         {
             "unit": names[taken],
             "n_ratings": r[taken],
-            "more": asked,
+            "more": n_asked,
             "expected_gain": np.where(few[taken], np.nan, gain[taken]),
-            "raters": _raters(known, names[taken], asked, available),
+            "raters": _raters(annotations, names[taken], n_asked, available),
             "reason": reason.astype(object),
-            # A unit with fewer than two ratings gets more, whatever its answers.
+            # The answers are not used for units with fewer than two ratings.
             "queued": ~few[taken] if goal == "consensus" else False,
         }
     )
@@ -300,16 +299,16 @@ def _to_check(
     pool: Sequence[object] | None,
     generator: np.random.Generator,
 ) -> Queue:
-    """Return a random sample of the units of a model, stratified by its answers; see above."""
-    known, _, answers, human = with_one_model(study, model)
+    """Return the queue for a prevalence: units drawn at random, stratified by a model's answers."""
+    annotations, _, answers, human = with_one_model(study, model)
     answered = np.flatnonzero(answers >= 0)
-    N_s = np.bincount(answers[answered], minlength=known.n_values)
+    N_s = np.bincount(answers[answered], minlength=annotations.n_values)
     # Stratum 0 has the answers that are too rare for two units.
     stratum = np.cumsum(is_own := N_s * budget >= _ENOUGH * len(answered)) * is_own
     of_unit = np.where(answers >= 0, stratum[answers], -1)
-    rated = human & (answers[known.unit_codes] >= 0)
-    units, values = known.unit_codes[rated], known.value_codes[rated]
-    weights = case_of(known, "hamming" if known.kind == "labels" else "nominal").weights
+    rated = human & (answers[annotations.unit_codes] >= 0)
+    units, values = annotations.unit_codes[rated], annotations.value_codes[rated]
+    weights = case_of(annotations, "hamming" if annotations.kind == "labels" else "nominal").weights
     d = weights.distance_at(values, answers[units]) if len(units) else np.zeros(0)
     S, done = int(stratum.max(initial=0)) + 1, np.unique(units)
     N, n_done, n_rated = (np.bincount(of_unit[x], minlength=S) for x in (answered, done, units))
@@ -320,14 +319,14 @@ def _to_check(
     free = np.setdiff1d(answered, done)
     drawn = [generator.permutation(free[of_unit[free] == s])[:n] for s, n in enumerate(n_new)]
     taken = np.concatenate([np.sort(np.concatenate(drawn)), done])
-    more, people = (np.arange(len(taken)) < n_new.sum()).astype(np.int64), known.take(human)
+    more, people = (np.arange(len(taken)) < n_new.sum()).astype(np.int64), annotations.take(human)
     frame = pd.DataFrame(
         {
-            "unit": known.units[taken],
-            "n_ratings": np.bincount(units, minlength=len(known.units))[taken],
+            "unit": annotations.units[taken],
+            "n_ratings": np.bincount(units, minlength=len(annotations.units))[taken],
             "more": more,
             "expected_gain": np.nan,
-            "raters": _raters(people, known.units[taken], more, _pool(people, pool)),
+            "raters": _raters(people, annotations.units[taken], more, _pool(people, pool)),
             "sampling_weight": (N / np.maximum(n_done + n_new, 1))[of_unit[taken]],
             "reason": np.where(more > 0, "drawn at random", "checked already"),
             "queued": False,
@@ -347,7 +346,7 @@ def _allocated(budget: int, share: Any, done: Any, size: Any) -> Ints:
     return n
 
 
-_REASONS = {"consensus": "a label may change sides", "agreement": "the fewest ratings"}
+_REASONS = {"consensus": "the majority of a label may change", "agreement": "the fewest ratings"}
 
 
 def _within(budget: int, order: npt.NDArray[np.intp], more: Ints) -> npt.NDArray[np.intp]:
@@ -363,8 +362,8 @@ def _all_units(
     names = np.concatenate([study.units, study.unanswered])
     if units is not None:
         check_list("units", units, "units")
-        known = {*names.tolist()}
-        new = [one for one in dict.fromkeys(map(tidied, units)) if one not in known]
+        existing = {*names.tolist()}
+        new = [one for one in dict.fromkeys(map(tidied, units)) if one not in existing]
         names = as_objects([*names, *new])
     return names, np.bincount(study.unit_codes, minlength=len(names))
 
@@ -376,7 +375,7 @@ def _expected_gains(study: Annotations, n_units: int) -> tuple[Floats, Ints, Flo
     votes = label_counts(tally, sets).tocoo()
     r = tally.pattern_ratings.astype(np.int64)
     y, pattern = votes.data.astype(np.int64), votes.row.astype(np.intp)
-    # Distinct (votes, ratings) are few, and each is worked out once.
+    # Distinct (votes, ratings) are few, and each is computed once.
     pairs, at = np.unique(np.stack([y, r[pattern]]), axis=1, return_inverse=True)
     lengths, of_length = np.unique(r, return_inverse=True)
     seen = np.bincount(pattern, minlength=tally.n_patterns)

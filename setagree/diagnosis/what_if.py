@@ -1,4 +1,4 @@
-"""What a change of the labels or of the raters would bring."""
+"""Effects of changes of the labels or of the raters on the coefficient."""
 
 from __future__ import annotations
 
@@ -175,8 +175,8 @@ def what_if(
     check_cost(
         f"what_if with {counted(n_changes, 'change')}",
         n_steps=n_changes * each,
-        instead=f"{counted(int(MOST_STEPS / each), 'change')} pass: name them (merge, "
-        "exclude_labels, exclude_raters); by_rater gives the coefficient without every rater.",
+        instead=f"{counted(int(MOST_STEPS / each), 'change')} are possible: name them (merge, "
+        "exclude_labels, exclude_raters), or use by_rater for the coefficient without each rater.",
     )
     everywhere = np.arange(study.n_units)
     for action, target, rewrite in changed:
@@ -204,14 +204,14 @@ def what_if(
 def _row(
     action: str, target: str, part: Annotations, places: Any, whole: Agreement, level: float
 ) -> Row:
-    """Return the row of a changed study, its units at those places among the whole's."""
+    """Return the row of a changed study; `places` are the positions of its units in the study."""
     if not part.n_ratings:
-        raise DataError(f"{action} {target}: nothing would be left.")
+        raise DataError(f"{action} {target}: no rating would remain.")
     # Parents can make sets larger than any that the distance was checked for.
     scorer = Scorer(part, checked=action not in {_TO_PARENTS, _TO_DEPTH})
     changed = scorer.score(whole.definition, distance_of(whole))
-    both = (places, np.arange(whole.n_units))
-    gap = paired_difference(changed, whole, both, whole.case.sample)
+    both_places = (places, np.arange(whole.n_units))
+    gap = paired_difference(changed, whole, both_places, whole.case.sample)
     no_test = P_OF_RATERS if action == DROP_RATER else None
     # A change of answers leaves no more rarer answers than there were.
     is_tested = no_test is None and changed.inference.n_rarer >= FEWEST_RARER
@@ -223,9 +223,9 @@ def _row(
 def _columns(
     changed: Agreement, action: str, target: str, gap: tuple[float, float, float], level: float
 ) -> Row:
-    beside = dict(zip(("difference", "difference_standard_error", "p_value"), gap, strict=True))
+    changes = dict(zip(("difference", "difference_standard_error", "p_value"), gap, strict=True))
     head = {"action": action, "target": target, **uncertainty(changed, level)}
-    return {**head, **beside, **counts(changed), **named(changed)}
+    return {**head, **changes, **counts(changed), **named(changed)}
 
 
 def _to_try(study: Annotations) -> tuple[list[tuple[Label, Label]], list[Label], list[Hashable]]:
@@ -235,8 +235,8 @@ def _to_try(study: Annotations) -> tuple[list[tuple[Label, Label]], list[Label],
         return [], [], raters
     if have_degrees(study.values):
         return [], list(study.labels), raters
-    found = confusions(replace(study, sampling=None))  # which labels meet, in the sample
-    instead = found[found["kind"] == "instead"].head(_PAIRS_TRIED)
+    confused = confusions(replace(study, sampling=None))  # confusions of the sample
+    instead = confused[confused["kind"] == "instead"].head(_PAIRS_TRIED)
     merge = list(zip(instead["label"], instead["other"], strict=True))
     return merge, list(study.labels), raters
 
@@ -255,7 +255,7 @@ def _merged(study: Annotations, groups: Sequence[Iterable[Label]]) -> Iterator[C
         _check_labels(study, listed)
         labels = frozenset(listed)
         name = _MERGED.join(_named(study, label) for label in sorted_labels(labels))
-        # One of them represents all: a distance may have a weight or parents for this one.
+        # The first label represents all: a distance may have a weight or parents for it.
         kept = listed[0] if isinstance(group, list | tuple) else sorted_labels(labels)[0]
         yield "merge", name, _replacing(labels, frozenset([kept]))
 
@@ -290,8 +290,8 @@ def _lifted(study: Annotations, parents: Parents | None, depth: int | None) -> I
     def lifted(value: LabelSet) -> LabelSet:
         return frozenset().union(*(tree.above(one) or frozenset([one]) for one in value))
 
-    known = [one for one in study.labels if one in tree.parents or tree.above(one)]
-    yield _TO_PARENTS, f"{len(known)} of {len(study.labels)} labels have an entry", lifted
+    with_entry = [one for one in study.labels if one in tree.parents or tree.above(one)]
+    yield _TO_PARENTS, f"{len(with_entry)} of {len(study.labels)} labels have an entry", lifted
 
 
 def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> list[tuple[str, int]]:
@@ -308,11 +308,11 @@ def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> list[tupl
 
 
 def _check_labels(study: Annotations, labels: Iterable[Label]) -> None:
-    known = set(study.labels)
+    labels_of_study = set(study.labels)
     for label in labels:
-        if not isinstance(label, Hashable) or label not in known:
+        if not isinstance(label, Hashable) or label not in labels_of_study:
             hint = did_you_mean(label, study.labels)
-            raise DataError(f"nobody gave the label {shorten(label)}.{hint}")
+            raise DataError(f"no rating has the label {shorten(label)}.{hint}")
 
 
 def _named(study: Annotations, label: Label) -> str:

@@ -157,6 +157,8 @@ def _unit_curve(ax: Axes, frame: pd.DataFrame, part: str) -> Axes:
     draw_curve(ax, at + 1, shares[at], 0.0, shares[at], band=0.35, steps=True)
     ax.set_xlim(1, n)
     ax.set_ylim(0, 1.25 * max(float(shares.max()), 1e-9))
+    # As many ticks at any height, so that the layout leaves room for their labels.
+    ax.locator_params(axis="y", nbins=5)
     if text:
         mark_half(ax, half, n, text)
     return label_axes(ax, f"units by rank, 1 to {n:,}", "share of the disagreement")
@@ -569,7 +571,7 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     kept = np.argsort(-totals[:-1], kind="stable")[: fitting(ax, limit, each=CELL)]
     counts = _confusion_matrix(codes, floats(frame, "n_pairs"), kept, len(names))
     alone, others = (float(np.nanmax(x, initial=0.0)) for x in (counts[:, :1], counts[:, 1:]))
-    scales = f"Darkest: {count(alone)} left out, and {count(others)} of the other columns."
+    scales = f"Darkest: {count(alone)} pairs left out, {count(others)} in the other columns."
     note = f"The {len(kept):,} labels with the most pairs, of {len(names):,}."
     is_tested = bool(np.isfinite(floats(frame, "p_value")).any())
     heading(

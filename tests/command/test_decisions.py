@@ -167,7 +167,7 @@ def test_repeats_are_kept_apart(study):
     pd.concat([table, table.head(40)]).to_csv("again.csv", index=False)
     result = invoke("repeats", "again.csv")
     assert "40 repeated ratings kept apart" in result.stderr
-    assert "Raters agree with themselves by 1.0000" in " ".join(result.stdout.split())
+    assert "The agreement of raters with themselves is 1.0000" in " ".join(result.stdout.split())
     assert "omit --duplicates last" in refusal("repeats", "again.csv", "--duplicates", "last")
     assert "--duplicates 'repeats'" in refusal("repeats", "study.csv")
     alone = rows("repeats", "again.csv", "--exclude-raters", "r1")

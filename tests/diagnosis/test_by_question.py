@@ -107,7 +107,7 @@ def test_an_export_with_several_controls(tmp_path):
     [
         ("all", {}, "the table has no column of questions; list the columns of answers"),
         (["emotoin"], {}, "no column 'emotoin' for questions=. Did you mean 'emotion'?"),
-        (QUESTIONS, {"weights": {"x": 1}}, "weights= names 'x', which is no question"),
+        (QUESTIONS, {"weights": {"x": 1}}, "weights= names 'x', which is not a question"),
         (QUESTIONS, {"reading": sa.Reading(question="a")}, "question= names one"),
     ],
 )

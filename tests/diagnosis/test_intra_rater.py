@@ -103,7 +103,7 @@ def test_the_verdict_follows_from_the_intervals():
     rows = [(rater, k, own[rater][k % 2]) for k in range(40) for rater in own for _ in range(2)]
     alike = sa.intra_rater_agreement(sa.Annotations.from_triples(rows, duplicates="repeats"))
     assert alike.pooled.estimate == 1
-    assert "is steady rather than accidental" in alike.verdict
+    assert "show more agreement with themselves than with others" in alike.verdict
     few = sa.Annotations.from_triples(ROWS, duplicates="repeats")
     assert "They are not compared: " in sa.intra_rater_agreement(few).verdict
 
@@ -115,7 +115,7 @@ def test_both_intervals_count():
     found = sa.intra_rater_agreement(study)
     own, between = (one.interval() for one in (found.pooled, found.between))
     assert between[0] < own[1] < found.between.estimate
-    assert "do not tell the two apart" in found.verdict
+    assert "The two are not distinguishable" in found.verdict
     assert f"({between[0]:.4f}".removeprefix("(") in found.verdict
 
 
@@ -123,7 +123,7 @@ def test_a_table_is_read_with_its_repeats():
     table = pd.DataFrame(ROWS, columns=["rater", "unit", "labels"])
     found = sa.intra_rater_agreement(table)
     assert "3 answers repeated by 2 raters" in repr(found)
-    assert "with one another by" in found.verdict
+    assert "and with one another " in found.verdict
     assert found.verdict.count("(no interval") == 2
     assert ". They are not compared: too few rarer answers for an interval" in found.verdict
 

@@ -67,10 +67,10 @@ def test_what_is_asked_for_whatever_the_answers_say_is_not_marked():
     rows = [("ann", 1, "a"), ("ben", 1, "b"), ("ann", 2, "a")]
     both = sa.next_ratings(sa.Annotations.from_triples(rows), budget=9)
     assert both.frame[["unit", "queued"]].to_numpy().tolist() == [[2, False], [1, True]]
-    assert "looks at answers where its column queued is True. Keep the column" in both.caution
+    assert "uses answers where its column queued is True. Keep the column" in both.caution
     few = sa.next_ratings(sa.Annotations.from_triples(rows), budget=1)
     assert few.frame["queued"].tolist() == [False]
-    assert "does not look at answers" in few.caution
+    assert "does not use answers" in few.caution
 
 
 def test_the_loop_keeps_the_coefficient_of_the_design():
@@ -114,7 +114,7 @@ def test_those_are_asked_who_answered_least():
     frame = sa.next_ratings(study, budget=2, pool=["ann", "eva", "new"]).frame
     assert frame.set_index("unit").loc[1, "raters"] == "new"
     assert frame.set_index("unit").loc[2, "raters"] == "new"
-    assert sa.next_ratings(study, budget=2, pool=["new"]).nobody_left == ""
+    assert sa.next_ratings(study, budget=2, pool=["new"]).no_rater_reason == ""
     with pytest.raises(OptionError, match="is empty; omit it"):
         sa.next_ratings(study, budget=2, pool=[])
 
@@ -124,11 +124,10 @@ def test_where_nobody_is_left_to_ask():
     study = sa.Annotations.from_triples(rows)
     queue = sa.next_ratings(study, budget=3)
     assert queue.frame["raters"].tolist() == ["ben", ""]
-    assert queue.nobody_left == (
-        "1 unit has no rater here: all who can be asked have rated it already, so name others "
-        "(pool=)."
+    assert queue.no_rater_reason == (
+        "1 unit has no rater here: all available raters have already rated it; name others (pool=)."
     )
-    assert sa.next_ratings(study, budget=3, pool=["eva"]).nobody_left == ""
+    assert sa.next_ratings(study, budget=3, pool=["eva"]).no_rater_reason == ""
 
 
 def test_a_pool_is_asked_for_what_it_can_give():
@@ -146,11 +145,13 @@ def test_a_pool_is_asked_for_what_it_can_give():
         assert not pairs & gave
         full = [u for u in free["unit"] if {("r1", u), ("r2", u)} <= gave]
         assert queue.n_left_out == len(full) > 0
-        assert queue.nobody_left.startswith(f"{len(full)} units are left out: all who can be asked")
+        assert queue.no_rater_reason.startswith(
+            f"{len(full)} units are left out: all available raters"
+        )
     both = [("ann", 1, "a"), ("ben", 1, "b")]
     nothing = sa.next_ratings(sa.Annotations.from_triples(both), budget=2, pool=["ann", "ben"])
     assert nothing.frame.empty
-    assert nothing.nobody_left.startswith("1 unit is left out: all who can be asked have rated it")
+    assert nothing.no_rater_reason.startswith("1 unit is left out: all available raters have")
 
 
 def test_what_is_refused():

@@ -144,7 +144,7 @@ def test_the_report_says_where_degrees_do_not_count(tmp_path):
     assert "Degrees do not count for these shares." in text
     assert "Any degree above 0 is a yes." in text
     assert "Degrees do not count: a pair of answers with the same labels" in text
-    assert "for which no degree was given" not in text
+    assert "its degree is unknown" not in text
     judged = sa.report(STUDY, tmp_path / "b.md", model="r3", n_resamples=19, rng=1)
     page = judged.read_text(encoding="utf-8")
     assert "Jaccard and F1 use the labels without their degrees" in page
@@ -201,7 +201,7 @@ def test_merges_have_no_degree():
         lambda: sa.what_if(STUDY, parents={"a": "x"}),
         lambda: sa.by_depth(STUDY, parents={"a": "x"}),
     ):
-        with pytest.raises(DataError, match="a merge makes one label of several, for which no"):
+        with pytest.raises(DataError, match="a merge makes one label of several, and its degree"):
             call()
 
 

@@ -178,7 +178,8 @@ def sections(f: Findings, changes: pd.DataFrame) -> list[Section]:
     note = (
         "These changes were chosen after looking at the data, so that their gains are somewhat "
         "too large. A codebook with higher agreement is not always the one you need. Pairable "
-        "units have at least two ratings."
+        "units have at least two ratings. p of a change of labels is from a paired t test; p "
+        "without a rater is that of the table of raters."
     )
     if _differs_from_raters(frame, raters):
         note += (

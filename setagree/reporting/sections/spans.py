@@ -147,7 +147,7 @@ def summary(f: Findings, pieces: pd.DataFrame) -> Sentence:
         d for d in np.argsort(-of_document, kind="stable")[:_MOST_PASSAGES] if of_document[d] > 0
     ]
     named = [(Name.of(names[d]), f" ({share(of_document[d])})") for d in worst]
-    start = f"Raters differ on {differ} of the length. Most of the disagreement is in "
+    start = f"Raters differ on {differ} of the length. The largest shares of the disagreement: "
     return (start, *enumeration(named), ".")
 
 
