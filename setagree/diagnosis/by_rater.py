@@ -304,8 +304,8 @@ _TIE = 1e-9
 
 def _instead(whole: Agreement) -> str:
     return (
-        f"Use jackknife({whole.coefficient}(study), over='raters') for the coefficient without "
-        "each rater in one pass, or omit some raters (exclude_raters)."
+        f"jackknife({whole.coefficient}(study), over='raters') gives the coefficient without each "
+        "rater in one pass; or omit some raters (exclude_raters)."
     )
 
 

@@ -158,40 +158,54 @@ def what_if(
     if have_degrees(study.values) and not (merge is None and parents is None):
         raise DataError(NO_DEGREE)
     whole = score_whole(study, coefficient, distance, level)
-    unasked = (
-        merge is None and exclude_labels is None and exclude_raters is None and parents is None
-    )
-    if unasked:
-        merge, exclude_labels, exclude_raters = _to_try(study)
+    wanted = merge, exclude_labels, exclude_raters, parents
+    if any(one is not None for one in wanted):
+        return compare_changes(whole, level, *wanted, depth=depth)
+    return compare_changes(whole, level, *_to_try(study), depth=depth, is_requested=False)
+
+
+def compare_changes(
+    whole: Agreement,
+    level: float,
+    merge: Sequence[Iterable[Label]] | None = None,
+    exclude_labels: Sequence[Label] | None = None,
+    exclude_raters: Sequence[Hashable] | None = None,
+    parents: Parents | None = None,
+    *,
+    depth: int | None = None,
+    is_requested: bool = True,
+) -> pd.DataFrame:
+    """Return the rows of `what_if` for the coefficient of a study.
+
+    A change that cannot be made is an error if it was requested, otherwise a row with the reason.
+    """
+    study = whole.study
+    assert study is not None  # noqa: S101 - the study has raters
     nothing = whole.estimate - whole.estimate, whole.standard_error - whole.standard_error
     rows = [_columns(whole, "as it is", "", (*nothing, float("nan")), level)]
-    changed = [
+    changes = [
         *_merged(study, () if merge is None else merge),
         *_without_labels(study, () if exclude_labels is None else exclude_labels),
         *_lifted(study, parents, depth),
+        *_without_raters(study, () if exclude_raters is None else exclude_raters),
     ]
-    dropped = _without_raters(study, () if exclude_raters is None else exclude_raters)
-    each, n_changes = steps_to_score(study), len(changed) + len(dropped)
+    each = steps_to_score(study)
     check_cost(
-        f"what_if with {counted(n_changes, 'change')}",
-        n_steps=n_changes * each,
+        f"what_if with {counted(len(changes), 'change')}",
+        n_steps=len(changes) * each,
         instead=f"{counted(int(MOST_STEPS / each), 'change')} are possible: name them (merge, "
         "exclude_labels, exclude_raters), or use by_rater for the coefficient without each rater.",
     )
-    everywhere = np.arange(study.n_units)
-    for action, target, rewrite in changed:
+    for action, target, change in changes:
         try:
-            part = study.with_answers(rewrite)
-            rows.append(_row(action, target, part, everywhere, whole, level))
-        except DistanceError as error:
-            if not unasked:
+            rows.append(_row(action, target, *_changed(study, change), whole, level))
+        except (DataError, DistanceError) as error:
+            if is_requested and isinstance(error, DistanceError):
                 raise DistanceError(f"{action} {target}: {error}") from error
+            if is_requested:
+                raise
             absent = {"action": action, "target": target, **named(whole), "reason": str(error)}
             rows.append(absent)
-    for name, rater in dropped:
-        kept = study.rater_codes != rater
-        part, places = study.take(kept).with_used_values(), np.unique(study.unit_codes[kept])
-        rows.append(_row(DROP_RATER, name, part, places, whole, level))
     frame = pd.DataFrame(rows)
     place = list(frame).index("p_value") + 1
     for name, column in corrected(frame["p_value"]).items():
@@ -199,6 +213,14 @@ def what_if(
         place += 1
     order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
     return ResultFrame.of(frame.iloc[[0, *(order + 1)]].reset_index(drop=True), COLUMNS)
+
+
+def _changed(study: Annotations, change: Callable[[Any], Value] | int) -> tuple[Annotations, Any]:
+    """Return the study with changed values, or without a rater, and the places of its units."""
+    if not isinstance(change, int):
+        return study.with_answers(change), np.arange(study.n_units)
+    kept = study.rater_codes != change
+    return study.take(kept).with_used_values(), np.unique(study.unit_codes[kept])
 
 
 def _row(
@@ -241,7 +263,8 @@ def _to_try(study: Annotations) -> tuple[list[tuple[Label, Label]], list[Label],
     return merge, list(study.labels), raters
 
 
-Change = tuple[str, str, Callable[[Any], Value]]
+Change = tuple[str, str, Callable[[Any], Value] | int]
+"""Action, target, and the new value of each value, or the code of a rater to drop."""
 
 
 def _merged(study: Annotations, groups: Sequence[Iterable[Label]]) -> Iterator[Change]:
@@ -294,17 +317,14 @@ def _lifted(study: Annotations, parents: Parents | None, depth: int | None) -> I
     yield _TO_PARENTS, f"{len(with_entry)} of {len(study.labels)} labels have an entry", lifted
 
 
-def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> list[tuple[str, int]]:
-    """Return name and code of each rater to drop."""
+def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> Iterator[Change]:
     place = {rater: g for g, rater in enumerate(study.raters)}
     check_list("exclude_raters", raters, "raters")
-    out = []
     for rater in map(tidied, raters):
         if not isinstance(rater, Hashable) or rater not in place:
             hint = did_you_mean(rater, study.raters)
             raise DataError(f"the study has no rater {shorten(rater)}.{hint}")
-        out.append((str(rater), place[rater]))
-    return out
+        yield DROP_RATER, str(rater), place[rater]
 
 
 def _check_labels(study: Annotations, labels: Iterable[Label]) -> None:

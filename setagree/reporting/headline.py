@@ -61,20 +61,28 @@ def distance_phrase(row: Agreement) -> str:
 
 def plain_verdict(f: Findings) -> str:
     """Return the verdict in words without statistical terms, or the reason for none."""
-    return f"{_plain(f)}." if _is_judged(f) else _verdict(f, brief=True)
+    if _is_judged(f):
+        return f"{_plain(f)}."
+    return " ".join([*_threshold_verdict(f), _no_verdict(f)])
 
 
 def limits_sentence(f: Findings) -> str:
-    """Return the limits and the notes that `verdict_sentence` adds to the plain verdict."""
-    full, plain = verdict_sentence(f), plain_verdict(f)
-    rest = full.removeprefix(plain.removesuffix(".")).lstrip(" ,.")
-    return rest[:1].upper() + rest[1:]
+    """Return the limits of the plain verdict, and notes on the interval."""
+    text = " ".join([*([_limits(f, brief=False)] if _is_judged(f) else []), *_notes(f)])
+    return text[:1].upper() + text[1:]
 
 
 def verdict_sentence(f: Findings, *, brief: bool = False) -> str:
     """Return the verdict, its limits, and notes on the interval, and if not brief on the limits."""
-    notes = rough([f.main.interval(f.level)[0]]), f.main.remark
-    return " ".join(filter(None, (_verdict(f, brief=brief), *notes)))
+    verdict = plain_verdict(f)
+    if _is_judged(f):
+        verdict = f"{_plain(f)}, {_limits(f, brief=brief)}"
+    return " ".join([verdict, *_notes(f)])
+
+
+def _notes(f: Findings) -> list[str]:
+    """Return the notes on the interval of the headline."""
+    return [*filter(None, (rough([f.main.interval(f.level)[0]]), f.main.remark))]
 
 
 def caution(f: Findings) -> str:
@@ -82,16 +90,6 @@ def caution(f: Findings) -> str:
     if f.main.reason is not None or not _is_judged(f):
         return ""
     return CAUTION if f.main.distance == "nominal" else PARTIAL_CREDIT
-
-
-def _verdict(f: Findings, *, brief: bool) -> str:
-    if not _is_judged(f):
-        return " ".join([*_threshold_verdict(f), _no_verdict(f)])
-    judged = f"{_judged(f)}."
-    if brief or f.main.distance == "nominal":
-        return judged
-    proposed = "The limits were proposed for nominal agreement"
-    return f"{judged} {proposed}; {distance_phrase(f.main)} gives partial credit."
 
 
 def _threshold_verdict(f: Findings) -> list[str]:
@@ -142,15 +140,17 @@ def _plain(f: Findings) -> str:
     return f"{who.capitalize()} {verdict}"
 
 
-def _judged(f: Findings) -> str:
-    """Return the plain verdict with its limits and its confidence by the headline's interval."""
+def _limits(f: Findings, *, brief: bool) -> str:
+    """Return the limits of the verdict, and its confidence by the headline's interval."""
     (low, high), word = f.main.interval(f.level), f.verdict.verdict
-    by = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
-    if is_unclear(f):
-        return f"{_plain(f)}, {by}"
-    allowed = high < _LIMITS["tentative"] if word == "discard" else low >= _LIMITS[word]
-    confidence = "even allowing for sampling error" if allowed else "with 95% confidence"
-    return f"{_plain(f)}, {by}, {confidence}"
+    limits = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
+    if not is_unclear(f):
+        allowed = high < _LIMITS["tentative"] if word == "discard" else low >= _LIMITS[word]
+        limits += ", even allowing for sampling error" if allowed else ", with 95% confidence"
+    if brief or f.main.distance == "nominal":
+        return f"{limits}."
+    proposed = "The limits were proposed for nominal agreement"
+    return f"{limits}. {proposed}; {distance_phrase(f.main)} gives partial credit."
 
 
 def humans_only(f: Findings) -> str:

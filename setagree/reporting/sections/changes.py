@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING
-from setagree.diagnosis.common import corrected
-from setagree.diagnosis.what_if import COLUMNS, DROP_RATER, P_OF_RATERS, what_if
-from setagree.errors import SetagreeError, counted
+from setagree.diagnosis.what_if import COLUMNS, DROP_RATER, P_OF_RATERS, compare_changes
+from setagree.errors import counted
 from setagree.reporting.sections.base import (
     MOST_TRIED,
     SURE,
@@ -31,10 +30,6 @@ from setagree.wording.tables import Column
 
 _MANY = 0.8
 """Share of the pairable units after a change, up to which a finding states their number."""
-
-_NAMING = ("coefficient", "distance")
-_CHANGES = {"merge": "merge", "exclude_labels": "drop label", "exclude_raters": DROP_RATER}
-"""Actions in the results of `what_if`, by its options."""
 
 _VERBS = {
     "as it is": "as it is",
@@ -57,34 +52,13 @@ def compute(f: Findings) -> pd.DataFrame:
     # Raters with identical answers would agree fully without the others.
     chosen = [] if has_pattern(f, "copies") else chosen
     wanted: dict[str, Any] = {"exclude_raters": chosen}
-    if f.study.kind != "number":
+    if f.study.kind == "labels":
         if not have_degrees(f.study.values):  # a merged label has no degree
             wanted["merge"] = _mergers(f.results.get("confusions"))
         # Without a label more answers would be empty, or equal to the dominant one.
         if not has_pattern(f, "empty", "answer", "rater"):
             wanted["exclude_labels"] = _costly_labels(f.results.get("labels"))
-    try:
-        return what_if(f.study, **wanted, **f.measure, level=f.level)
-    except SetagreeError:
-        return _one_by_one(f, wanted)
-
-
-def _one_by_one(f: Findings, wanted: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the effects of changes of which one cannot be made: its row has the reason."""
-    measure = {**f.measure, "level": f.level}
-    rows = what_if(f.study, exclude_raters=[], **measure).to_dict("records")
-    for kind, each in ((kind, each) for kind, chosen in wanted.items() for each in chosen):
-        one: dict[str, Any] = {kind: [each], **measure}
-        try:
-            rows += what_if(f.study, **one).iloc[1:].to_dict("records")
-        except SetagreeError as error:
-            target = " + ".join(map(str, each)) if kind == "merge" else str(each)
-            row: dict[Hashable, Any] = {"action": _CHANGES[kind], "target": target}
-            rows.append(row | {"difference": np.nan, "reason": str(error.__cause__ or error)})
-    frame = pd.DataFrame(rows).assign(**{name: rows[0][name] for name in _NAMING})
-    frame = frame.assign(**corrected(frame["p_value"]))
-    order = np.argsort(-frame["difference"].iloc[1:].to_numpy(dtype=float), kind="stable")
-    return frame.iloc[[0, *(order + 1)]].reset_index(drop=True)
+    return compare_changes(f.main, f.level, **wanted, is_requested=False)
 
 
 def _mergers(confusions: pd.DataFrame | None) -> list[tuple[Hashable, Hashable]]:
