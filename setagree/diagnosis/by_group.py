@@ -18,7 +18,7 @@ from setagree.coefficients.estimated import Estimated, estimated, units_drawn
 from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.coefficients.score_interval import ScoreInterval
 from setagree.coefficients.sums import UnitSums
-from setagree.diagnosis.by_pair import between_raters, no_raters_compared
+from setagree.diagnosis.by_pair import BETWEEN, between_raters
 from setagree.diagnosis.common import REASONS, Row, score_whole, unit_sums
 from setagree.diagnosis.grouping import (
     Grouped,
@@ -301,7 +301,9 @@ def compare_groups(
         frame = pd.DataFrame([{**tests, **row} for row in rows])
         frame["exchangeability_p_value"] = np.nan
     else:
-        frame = _of_units(grouped, whole, level).assign(**no_raters_compared())
+        frame = _of_units(grouped, whole, level).assign(
+            **dict.fromkeys((*BETWEEN, "permutation_p_value"), np.nan)
+        )
         of_unit = np.zeros(study.n_units, dtype=np.intp)
         of_unit[study.unit_codes] = grouped.of_rating
         frame["exchangeability_p_value"] = np.nan
@@ -406,14 +408,14 @@ def over_time(
             end_before = last
     frame, scored = score_parts(study, rows, whole, level)
     if is_overlapping:
-        tests: Row = dict.fromkeys(TESTS, np.nan) | {"tested_by": None, "no_test": _OVERLAP}
+        tests: Row = dict.fromkeys(TESTS, np.nan) | {
+            "tested_by": None,
+            "no_test": "the windows overlap",
+        }
     else:
         tests = group_tests(whole, scored, rows, [str(span["start"]) for span in spans])
     frame = frame.assign(**tests)[[*frame.columns[:-4], *TESTS, *frame.columns[-4:]]]
     return ResultFrame.of(pd.concat([pd.DataFrame(spans), frame], axis=1), COLUMNS)
-
-
-_OVERLAP = "the windows overlap"
 
 
 def _dated(data: Data, time: OfUnits) -> tuple[Annotations, Times]:

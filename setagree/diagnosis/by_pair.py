@@ -314,16 +314,12 @@ def between_raters(
     return rows
 
 
-def no_raters_compared() -> Row:
-    """Return the columns of rater groups, empty, for other groups."""
-    return {**dict.fromkeys(_BETWEEN, np.nan), "permutation_p_value": np.nan}
-
-
-_BETWEEN = (
+BETWEEN = (
     *("between", "between_low", "between_high", "in_group_cohesion", "group_association_index"),
     *("group_association_low", "group_association_high"),
     *("normalised", "normalised_low", "normalised_high", "n_shared_units"),
 )
+"""Columns that only groups of raters have."""
 
 
 def _versus_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) -> tuple[Row, Row]:
@@ -335,13 +331,13 @@ def _versus_others(grouped: Grouped, g: int, *, level: float, **drawing: Any) ->
             warnings.simplefilter("ignore", UndefinedAgreementWarning)
             replication = cross_replication(grouped.study, panels={"group": members}, **drawing)
     except DataError:
-        none: Row = dict.fromkeys(_BETWEEN, np.nan) | {"n_shared_units": 0, "remark": None}
+        none: Row = dict.fromkeys(BETWEEN, np.nan) | {"n_shared_units": 0, "remark": None}
         return none, none
     first = replication.estimate, *replication.interval(level)
     last = replication.normalised, *replication.normalised_interval(level), replication.n_units
     sides = [(replication.alphas[side], *replication.association(side, level)) for side in (0, 1)]
     remark = None if replication.remark is None else f"Between groups: {replication.remark}"
-    columns = (*_BETWEEN, "remark")
+    columns = (*BETWEEN, "remark")
     for_group, for_others = (
         dict(zip(columns, (*first, *each, *last, remark), strict=True)) for each in sides
     )

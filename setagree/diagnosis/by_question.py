@@ -44,8 +44,6 @@ from setagree.wording.tables import Column
 
 ALL = "all"
 
-_CLUSTERED = "the units were sampled, and the questions have different units"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuestionTable(Result):
@@ -299,7 +297,7 @@ def _mean(
     assert total is not None  # noqa: S101 - one question at least is defined
     row["estimate"] = total.value
     if sample is not None and any(len(study.units) < len(units) for study in studies):
-        return total, row | {"reason": _CLUSTERED}
+        return total, row | {"reason": "the units were sampled, and differ between questions"}
     without = [str(row["question"]) for row in rows if np.isnan(row["low"])]
     if without := [name for name in without if name in defined]:
         return total, row | {"reason": f"there is no interval for {listing(without)}"}
