@@ -27,7 +27,7 @@ from setagree.errors import (
 from setagree.exports.format import Format, Peek
 from setagree.exports.json_nodes import first_object, read_records, shown
 from setagree.exports.registry import FORMATS
-from setagree.files.streams import SQLITE, Source, listable, readable
+from setagree.files.streams import JSON_SUFFIXES, SQLITE, Source, listable, readable
 from setagree.files.tables import first_rows, sniff_delimiter
 from setagree.study.labels import is_missing
 from setagree.study.reading import check_encoding
@@ -36,7 +36,7 @@ _HEAD_BYTES = 2**16
 _HEAD_ROWS = 500
 _MAX_NAMES = 10_000
 _BINARY = (b"PK\x03\x04", b"PAR1", SQLITE)
-_JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
+_JSON_ENDINGS = {*JSON_SUFFIXES, ".manifest"}
 
 
 def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) -> Peek:

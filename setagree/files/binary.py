@@ -269,11 +269,6 @@ def is_dataset(path: Path) -> bool:
     return is_folder and any((path / name).is_file() for name in (_STATE, _SPLITS))
 
 
-def read_dataset(source: Source, *, limit: int | None = None) -> pd.DataFrame:
-    """Return the rows of a data set, with the names of classes instead of their numbers."""
-    return as_pandas(dataset_rows(source, limit=limit))
-
-
 def dataset_rows(source: Source, *, limit: int | None = None) -> Any:
     """Return the first `limit` rows (default: all) of a data set as an Arrow table.
 

@@ -22,7 +22,14 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.files.streams import BYTE_MEMORY, LargeError, Room, Source, in_pieces
+from setagree.files.streams import (
+    BYTE_MEMORY,
+    LINES_SUFFIXES,
+    LargeError,
+    Room,
+    Source,
+    in_pieces,
+)
 from setagree.study.codes import Column, as_objects
 from setagree.study.columns import usual_roles
 from setagree.study.identifiers import check_text
@@ -31,7 +38,6 @@ from setagree.study.numbers import inferred, number_of_json
 _MAX_BYTES = 2**30
 _PIECE = 2**22
 _MAX_NAMES = 1000
-_LINES = {".jsonl", ".ndjson"}
 _NOT_BLANK = re.compile(r"^.*\S.*$", re.MULTILINE)
 
 
@@ -110,7 +116,7 @@ def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
 
 def _in_lines(source: Source, first: str, *, has_more: bool) -> bool:
     """Return whether the file has one object per line, by the first line that is not blank."""
-    if source.suffix in _LINES:
+    if source.suffix in LINES_SUFFIXES:
         return not first.lstrip().startswith("[")
     try:
         return has_more and isinstance(json.loads(first), dict)

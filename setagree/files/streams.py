@@ -39,7 +39,10 @@ Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 _STDIN = "-"
 _IN_MEMORY = 64 * 2**20
 _PIECE = 2**22
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+TEXT_SUFFIXES = {".csv", ".tsv", ".tab", ".txt"}
+LINES_SUFFIXES = {".jsonl", ".ndjson"}
+JSON_SUFFIXES = {".json", *LINES_SUFFIXES}
 _ZIP = b"PK\x03\x04"
 BYTE_MEMORY = 4
 """Least memory in bytes per byte of a file, in most tables, until a study is built."""
@@ -92,7 +95,7 @@ class Source:
         For a zip archive without another ending, it is the ending of its only file.
         """
         name = self.path.name.lower()
-        ending = next((end for end in _COMPRESSED if name.endswith(end)), "")
+        ending = next((end for end in COMPRESSED if name.endswith(end)), "")
         suffix = PurePosixPath(name.removesuffix(ending)).suffix
         if suffix or ending != ".zip" or not zipfile.is_zipfile(self.path):
             return suffix

@@ -13,11 +13,13 @@ import pandas as pd
 
 from setagree.checks import MOST_BYTES, no_collection
 from setagree.errors import FileError, OptionError, option
-from setagree.files.binary import is_dataset, read_dataset, read_parquet, read_workbook
+from setagree.files.binary import dataset_rows, is_dataset, read_parquet, read_workbook
 from setagree.files.delimited import DELIMITERS, read_delimited, sniff_delimiter
 from setagree.files.records import read_json
 from setagree.files.streams import (
+    JSON_SUFFIXES,
     SQLITE,
+    TEXT_SUFFIXES,
     Paths,
     Room,
     Source,
@@ -27,12 +29,10 @@ from setagree.files.streams import (
     readable,
 )
 from setagree.study.codes import Column
-from setagree.study.frames import stacked
+from setagree.study.frames import as_pandas, stacked
 
 __all__ = ["DELIMITERS", "first_rows", "read_table", "read_text", "sniff_delimiter"]
 
-_TEXT = {".csv", ".tsv", ".tab", ".txt"}
-_JSON = {".json", ".jsonl", ".ndjson"}
 _JSON_START = re.compile(rb"(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*\"")
 _SAMPLE = 2**12
 
@@ -134,7 +134,7 @@ def _read_one(source: Source, delimiter: str | None, room: Room) -> pd.DataFrame
     is_folder = source.spool is None and os.path.isdir(source.path)  # noqa: PTH112
     if is_folder and is_dataset(source.path):
         _check_options(source, "sheet", "header_row", "sql")
-        return read_dataset(source)
+        return as_pandas(dataset_rows(source))
     with readable(source), source.raw() as file:
         source = replace(source, held=file)
         if source.is_workbook():
@@ -153,7 +153,8 @@ def _read_one(source: Source, delimiter: str | None, room: Room) -> pd.DataFrame
         for magic, what in _OTHER_FORMATS.items():
             if start.startswith(magic):
                 raise FileError(f"{source} is {what}.")
-        if source.suffix in _JSON or (source.suffix not in _TEXT and _JSON_START.match(start)):
+        is_named_text = source.suffix in TEXT_SUFFIXES
+        if source.suffix in JSON_SUFFIXES or (not is_named_text and _JSON_START.match(start)):
             _check_options(source, "header_row")
             with no_collection():
                 return read_json(source, room)

@@ -43,7 +43,7 @@ from setagree.study.codes import (
 from setagree.study.frames import is_inexact, without_dictionary
 from setagree.study.reading import Plan, Reading
 from setagree.study.row_filter import NO_ROWS, Where
-from setagree.study.tally import Given, Tally
+from setagree.study.tally import Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,7 +97,10 @@ def merge_surveys(surveys: Sequence[Survey]) -> Survey:
     for survey in surveys:
         for cell, n in zip(survey.cells, survey.times.tolist(), strict=True):
             times[cell] = times.get(cell, 0) + n
-    cells = _sorted(times)
+    try:
+        cells = sorted(times)
+    except TypeError:
+        cells = sorted(times, key=repr)
     return Survey(
         cells,
         np.array([times[cell] for cell in cells], dtype=np.int64),
@@ -183,13 +186,6 @@ def _count_nameless(column: Column) -> int:
     codes, names = factorise(without_dictionary(column))
     blank = [k for k, name in enumerate(names) if isinstance(name, str) and not name.strip()]
     return int(np.isin(codes, [MISSING, *blank]).sum())
-
-
-def _sorted(cells: Mapping[Any, int]) -> list[Any]:
-    try:
-        return sorted(cells)
-    except TypeError:
-        return sorted(cells, key=repr)
 
 
 def _as_text(column: Column, role: str) -> Column:
@@ -383,20 +379,14 @@ def reduced_batches(
         yield _batch([[number], [0], [0], [MISSING], [0], [0]][: 5 + keep_raters])
         return
     (tally,) = part.tallies
-    columns = [np.full(len(tally.rows), number), *_entries(tally)]
-    if tally.given is not None:
-        columns = [np.full(len(tally.given.rows), number), *_entries_by_rater(tally, tally.given)]
+    given, values = tally.given, np.array(tally.values)
+    if given is None:
+        rows, entries = tally.rows, [values[tally.indices], tally.counts]
+    else:
+        rows, codes = given.rows, values[given.value_codes]
+        entries = [codes, np.ones(len(codes)), given.raters[given.rater_codes]]
+    columns = [np.full(len(rows), number), rows, tally.multiplicity[rows], *entries]
     yield _batch([np.asarray(column).astype(np.int64) for column in columns])
-
-
-def _entries(tally: Tally) -> list[Any]:
-    codes = np.array(tally.values)[tally.indices]
-    return [tally.rows, tally.multiplicity[tally.rows], codes, tally.counts]
-
-
-def _entries_by_rater(tally: Tally, given: Given) -> list[Any]:
-    codes, who = np.array(tally.values)[given.value_codes], given.raters[given.rater_codes]
-    return [given.rows, tally.multiplicity[given.rows], codes, np.ones(len(codes)), who]
 
 
 def _batch(columns: list[Any]) -> pa.RecordBatch:

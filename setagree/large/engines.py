@@ -112,12 +112,12 @@ class DuckDB(Engine):
         """Return a small Arrow table as a relation of the same connection."""
 
         def select() -> Any:
-            # DuckDB finds the table by the name of the variable, unless it has such a table.
-            setagree_codes_3f9a1c = small  # noqa: F841
-            query = "SELECT * FROM setagree_codes_3f9a1c"
             if self.connection is not None:
-                return self.connection.sql(query)
-            return native.query("setagree_rows", query)  # slower: plans the whole relation again
+                return self.connection.from_arrow(small)
+            # Only a query on its relation uses a connection that was not passed. It finds the table
+            # by the name of the variable, unless the connection has such a table.
+            setagree_codes_3f9a1c = small  # noqa: F841
+            return native.query("setagree_rows", "SELECT * FROM setagree_codes_3f9a1c")
 
         try:
             return self.run(select)

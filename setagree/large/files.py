@@ -39,6 +39,8 @@ from setagree.files.binary import is_dataset
 from setagree.files.delimited import delimited_pieces, header_names
 from setagree.files.records import line_pieces
 from setagree.files.streams import (
+    LINES_SUFFIXES,
+    TEXT_SUFFIXES,
     Paths,
     Source,
     check_columns,
@@ -249,8 +251,6 @@ FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
 
 _WILD = set("*?[]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
-_TEXT = {".csv", ".tsv", ".tab", ".txt"}
-_LINES = {".jsonl", ".ndjson"}
 # Types of Arrow that Parquet has too; DuckDB reads others as their storage type.
 _READ = re.compile(
     r"u?int\d|float|double|bool|string|large_string|binary|large_binary|null|date|time|decimal"
@@ -496,10 +496,10 @@ def _file_kind(source: Source) -> FileKind | None:
         start = file.read(4)
     if start == b"PAR1":
         return "parquet"
-    if source.suffix in _LINES:
+    if source.suffix in LINES_SUFFIXES:
         return "json lines"
     with readable(source):
-        return "delimited" if source.suffix in _TEXT and not source.is_workbook() else None
+        return "delimited" if source.suffix in TEXT_SUFFIXES and not source.is_workbook() else None
 
 
 def _head(source: Source, kind: FileKind) -> list[str]:
@@ -598,12 +598,8 @@ def naming_source(
     error: DataError, path: Paths, columns: Sequence[Any], reading: Reading
 ) -> DataError:
     """Return the error with a remedy if several files lack only a column of raters."""
-    if (
-        reading.filename_column is not None
-        or reading.wide
-        or reading.raters_in_rows
-        or _is_one(path)
-    ):
+    has_raters = reading.filename_column is not None or reading.wide or reading.raters_in_rows
+    if has_raters or _is_one(path):
         return error
     try:
         with_columns(reading, [*map(str, columns), "rater"])
@@ -659,15 +655,7 @@ def _files_of(path: Paths, pair: tuple[Any, Any], reading: Reading) -> list[str]
     if reading.raters_in_rows:
         return []
     source = reading.filename_column or _FILE
-    table = read_table(
-        path,
-        encoding=reading.encoding,
-        delimiter=reading.delimiter,
-        filename_column=source,
-        sheet=reading.sheet,
-        header_row=reading.header_row,
-        sql=reading.sql,
-    )
+    table = read_table(path, **reading.of_file | {"filename_column": source})
     if reading.condition is not None:
         table = kept_where(table, reading.condition)
     files = table[source]

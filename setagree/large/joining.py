@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -28,6 +27,7 @@ from setagree.errors import (
     python_or_command,
     warn,
 )
+from setagree.files.streams import COMPRESSED, JSON_SUFFIXES, TEXT_SUFFIXES
 from setagree.large.opening import open_study, open_table
 from setagree.study.annotations import Annotations
 from setagree.study.answer_warnings import warn_similar
@@ -40,10 +40,8 @@ from setagree.study.reading import Note, Reading, no_note
 from setagree.study.row_filter import Where, counting_rows, kept_rows
 from setagree.wording.label_sets import Degrees
 
-_ENDINGS = {
-    *(".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".feather"),
-    *(".arrow", ".xlsx", ".xls", ".ods", ".gz", ".zip", ".bz2", ".xz", ".zst"),
-}
+_BINARY = {".parquet", ".feather", ".arrow", ".xlsx", ".xls", ".ods"}
+_ENDINGS = {*TEXT_SUFFIXES, *JSON_SUFFIXES, *COMPRESSED, *_BINARY}
 """Endings of names of files; a rater may be called gpt-3.5."""
 
 _MAX_FACET_VALUES = 50
@@ -162,9 +160,12 @@ def _read(
     if not _applies(humans.condition, list(table), source, note):
         return _from_table(study, table, reading, source)
     assert humans.condition is not None  # noqa: S101 - one applies
-    with _naming(source), counting_rows(humans.condition.counted_from):
-        kept = kept_rows(table, humans.condition, name=_source_name(source))
-        return _from_table(study, kept, reading, source)
+    try:
+        with counting_rows(humans.condition.counted_from):
+            kept = kept_rows(table, humans.condition, name=_source_name(source))
+            return _from_table(study, kept, reading, source)
+    except SetagreeError as error:
+        raise type(error)(f"{_source_name(source)}: {error}") from error
 
 
 def _applies(where: Where | None, columns: list[Any], source: object, note: Note | None) -> bool:
@@ -178,15 +179,6 @@ def _applies(where: Where | None, columns: list[Any], source: object, note: Note
         note,
     )
     return False
-
-
-@contextmanager
-def _naming(source: object) -> Iterator[None]:
-    """Add the name of a model's table to errors."""
-    try:
-        yield
-    except SetagreeError as error:
-        raise type(error)(f"{_source_name(source)}: {error}") from error
 
 
 def _from_table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from importlib.util import find_spec
@@ -464,19 +464,16 @@ def open_table(source: Any, reading: Reading) -> pd.DataFrame:
     if not is_files(source):
         _check_of_exports(reading)
         return cast("pd.DataFrame", _kept(as_pandas(source), reading))
-    with _within_memory(source):
-        return _file_table(source, reading)
-
-
-def _file_table(source: Paths, reading: Reading) -> pd.DataFrame:
     was_seen = False
-    if not reading.is_table:
-        from setagree.large import recognition  # loads the readers of all formats
+    with _within_memory(source):
+        if not reading.is_table:
+            from setagree.large import recognition  # loads the readers of all formats
 
-        found, was_seen = recognition.find_export(source, reading)
-        if found is not None:
-            return recognition.export_table(source, found, reading)
-    return cast("pd.DataFrame", _kept(_read_table(source, reading, was_seen=was_seen), reading))
+            found, was_seen = recognition.find_export(source, reading)
+            if found is not None:
+                return recognition.export_table(source, found, reading)
+        table = _read_table(source, reading, was_seen=was_seen)
+        return cast("pd.DataFrame", _kept(table, reading))
 
 
 def _kept(frame: Any, reading: Reading) -> Any:
@@ -567,17 +564,7 @@ def _read_table(
     """Return the table in files; raise an error for an export unless a table was requested."""
     from setagree.files.tables import read_table  # loads the readers of files
 
-    frame = read_table(
-        path,
-        encoding=reading.encoding,
-        delimiter=reading.delimiter,
-        filename_column=reading.filename_column,
-        sheet=reading.sheet,
-        header_row=reading.header_row,
-        sql=reading.sql,
-        queued=reading.queued,
-        most=most,
-    )
+    frame = read_table(path, **reading.of_file, most=most)
     if not (was_seen or reading.is_table):
         from setagree.large.recognition import check_export  # loads the readers of all formats
 
@@ -597,11 +584,7 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
         as_read = replace(reading, spans=None, tokens=None, blank=reading.blank or "empty")
         return sized_pieces(_from_rows(frame, as_read, note), reading)
     frame = _kept(frame, reading)
-    with (
-        nullcontext()
-        if reading.condition is None
-        else counting_rows(reading.condition.counted_from)
-    ):
+    with counting_rows(reading.condition.counted_from if reading.condition else ""):
         study = _from_rows(frame, reading, note)
     if reading.unit_columns is None and ":" in str(study.units[:1]):  # such as doc1:0-40
         warn_pieces(study.units.tolist())

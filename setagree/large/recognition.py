@@ -61,7 +61,11 @@ _BASIS = {
 
 def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
     """Return the annotations of one or several exports of a format."""
-    _check_stdin(path)
+    if is_stdin(path):  # can be read only once
+        raise FileError(
+            "standard input: exports of tools are read from files or folders, and standard input "
+            f"as a plain table. Omit {option('tool')}, or pass a path."
+        )
     files = matching(path)
     named = named_files(files)
     check_encoding(reading.encoding)
@@ -368,15 +372,6 @@ def _of_tool(peeked: Peek, files: Sequence[Path], reading: Reading | None = None
 
 def _named(path: Path) -> str:
     return "standard input" if str(path) == "-" else shown(path)
-
-
-def _check_stdin(path: Paths) -> None:
-    """Raise an error for an export in standard input, which can be read only once."""
-    if is_stdin(path):
-        raise FileError(
-            "standard input: exports of tools are read from files or folders, and standard input "
-            f"as a plain table. Omit {option('tool')}, or pass a path."
-        )
 
 
 def _repeats(frame: pd.DataFrame) -> str:

@@ -380,6 +380,12 @@ class Reading:
         return name in {self.unit, self.rater, *answers, *self.further_columns}
 
     @property
+    def of_file(self) -> dict[str, Any]:
+        """The options of `read_table` by name."""
+        names = ("encoding", "delimiter", "filename_column", "sheet", "header_row", "sql", "queued")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def of_units(self) -> list[str]:
         """All columns with one value per unit."""
         return [*dict.fromkeys([*(self.unit_columns or ()), *self.drawn.values()])]
