@@ -166,7 +166,8 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
         first = _next_rows(reader, 1)
         written, names = _header(source, first)
         n_rows, n_blank = 1, _n_blank(first)
-        while len(cells := _next_rows(reader, survey.rows_in(_PIECE))):
+        rows_of_piece = max(1, _PIECE * survey.n_lines // max(survey.n_bytes, 1))
+        while len(cells := _next_rows(reader, rows_of_piece)):
             frame = cells.set_axis(names, axis="columns")
             _check_header(source, frame, written, above=n_rows - 1)
             yield frame
@@ -378,18 +379,14 @@ class _Survey:
         self.decoder = io.IncrementalNewlineDecoder(decode, translate=True)
 
     def feed(self, block: bytes, *, final: bool = False) -> None:
-        """Process the next bytes."""
+        """Process the next bytes, and with `final` the end of the file."""
         lines, end, self.line = (self.line + self._decode(block, final=final)).rpartition("\n")
         self.n_bytes += len(block)
         self._count(lines + end)
         if len(self.line) > _LONGEST_LINE:
             place = f"{self.source}, line {self.n_lines + 1:,}"
             raise FileError(f"{place} is longer than {_LONGEST_LINE:,} characters; is it a table?")
-
-    def finish(self) -> None:
-        """Process the end of the file."""
-        self.feed(b"", final=True)
-        if self.line:
+        if final and self.line:
             self._count(self.line + "\n")
 
     def is_ambiguous(self, n_rows: int, n_blank: int) -> bool:
@@ -399,10 +396,6 @@ class _Survey:
         the number of rows with a blank last cell.
         """
         return self.n_lines != n_rows or self.n_open_ends != n_blank
-
-    def rows_in(self, n_bytes: int) -> int:
-        """Return the approximate number of rows in `n_bytes` bytes."""
-        return max(1, n_bytes * self.n_lines // max(self.n_bytes, 1))
 
     @property
     def memory(self) -> int:
@@ -439,7 +432,7 @@ def _survey(source: Source, limit: float = inf) -> _Survey:
                 raise LargeError(
                     f"{source} needs more than {limit / 1e9:,.1f} GB of memory. {in_pieces()}"
                 )
-    survey.finish()
+    survey.feed(b"", final=True)
     return survey
 
 

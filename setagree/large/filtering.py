@@ -155,7 +155,7 @@ def _cell_verdicts(
     import narwhals as nw
 
     dtype = frame.collect_schema()[column]
-    if not _is_comparable(dtype) and not _is_extra_type(frame, engine, column):
+    if not _is_comparable(frame, engine, column):
         raise DataError(
             f"{option('where', where.text)}: column {where.conditions[k].column!r} holds {dtype}; "
             "only text, numbers, flags and dates are compared."
@@ -227,19 +227,16 @@ def _cell(column: str, dtype: Any, name: str) -> nw.Expr:
     return cell.alias(name)
 
 
-def _is_extra_type(frame: nw.LazyFrame[Any], engine: Engine, column: str) -> bool:
-    """Return whether DuckDB has the type of a column and narwhals does not."""
-    if engine.name != "DuckDB":
-        return False
-    native = frame.to_native()
-    return str(native.types[native.columns.index(column)]) in _EXTRA_TYPES
-
-
-def _is_comparable(dtype: Any) -> bool:
+def _is_comparable(frame: nw.LazyFrame[Any], engine: Engine, column: str) -> bool:
+    """Return whether a column has text, numbers, flags, dates or a type of `_EXTRA_TYPES`."""
     import narwhals as nw
 
+    dtype, native = frame.collect_schema()[column], frame.to_native()
     others = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Date, nw.Time, nw.Datetime)
-    return dtype.is_numeric() or any(dtype == kind for kind in others)
+    if dtype.is_numeric() or any(dtype == kind for kind in others):
+        return True
+    is_duckdb = engine.name == "DuckDB"
+    return is_duckdb and str(native.types[native.columns.index(column)]) in _EXTRA_TYPES
 
 
 def _verdict(condition: Condition, column: str, dtype: Any) -> nw.Expr:

@@ -76,8 +76,6 @@ Data: TypeAlias = "Study | Frame | Paths | Answers | Source"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_READ = Plan()
-
 _OF_CELLS = (
     "kind wide raters_in_rows blank label_sep case codebook empty na_values duplicates model"
 )
@@ -361,7 +359,7 @@ def open_study(
     source, reading = with_reading(source, reading)
     if isinstance(source, list | tuple) and len(source) == 1 and is_files(source[0]):
         source = source[0]
-    plan, note = plan or _READ, note or no_note
+    plan, note = plan or Plan(), note or no_note
     if isinstance(source, Annotations | Tally):
         if useless := [*replace(reading, model=None).passed, *plan.passed]:
             raise OptionError(f"the study is already built; omit {', '.join(useless)}.")

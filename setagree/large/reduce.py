@@ -184,7 +184,10 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, note: Note | None = No
         return _reduce_files(data, reading, plan, note)
     _check_plan(plan, "files", ("memory_limit", "temp_directory"))
     if clusters.is_dask(data):
-        return _reduce_dask(data, _engine_columns(reading, list(data.columns)), plan)
+        reading = _engine_columns(reading, list(data.columns))
+        coded, part = clusters.reduce_dask(data, _roles(reading), reading, plan)
+        part.repeats.check()
+        return _finished(_unspelled(part.tallies[0]), coded, len(part.raters))
     frame, engine = data, find_engine(data)
     if engine is None:
         return _reduce_in_memory(frame, reading, plan)
@@ -417,12 +420,6 @@ def _patterns(
         program.find_repeats(rows).check()
         raise DataError("the table changed while it was read, so there is no result.")
     return roster.name(tally), roster.names
-
-
-def _reduce_dask(frame: Any, reading: Reading, plan: Plan) -> Tally:
-    coded, part = clusters.reduce_dask(frame, _roles(reading), reading, plan)
-    part.repeats.check()
-    return _finished(_unspelled(part.tallies[0]), coded, len(part.raters))
 
 
 def _unspelled(tally: Tally) -> Tally:

@@ -160,7 +160,10 @@ def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any], list[str]]:
     roles = ("unit", "rater")
     dtypes = rows.frame.collect_schema()
     texts = [role for role in roles if f"written_{role}" in dtypes]
-    tests = [_may_be_bad(role, is_text=role in texts) for role in roles]
+    # Missing, or text that may not be tidy.
+    bad = {role: nw.col(role).is_null() for role in roles}
+    bad |= {role: bad[role] | nw.col(f"odd_{role}") for role in texts}
+    tests = [test.any().alias(f"bad_{role}") for role, test in bad.items()]
     floats = [role for role in roles if dtypes[role].is_float()]
     largest = [nw.col(role).abs().max().cast(nw.Float64).alias(f"max_{role}") for role in floats]
     counts = rows.frame.group_by("answer").agg(nw.len().alias("times"), *tests, *largest)
@@ -177,14 +180,6 @@ def survey(rows: Rows) -> tuple[Survey, nw.DataFrame[Any], list[str]]:
     tidy = [role for role in texts if role not in changed]
     surveyed = Survey(cells, times, n_null, n_bad, inexact, rows.order)
     return surveyed, present.select("answer"), tidy
-
-
-def _may_be_bad(role: str, *, is_text: bool) -> nw.Expr:
-    """Return whether any identifier is missing, or text that may not be tidy."""
-    import narwhals as nw
-
-    missing = nw.col(role).is_null()
-    return ((missing | nw.col(f"odd_{role}")) if is_text else missing).any().alias(f"bad_{role}")
 
 
 def _untidy(

@@ -136,9 +136,14 @@ def warn_separator(cells: Sequence[object], label_sep: str) -> None:
     cells_with = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
     core = label_sep.strip()
     if core != label_sep and core in {";", "|"}:
-        _warn_spaces(
-            [text for text in texts if core in text.replace(label_sep, "")], label_sep, core
-        )
+        close = [text for text in texts if core in text.replace(label_sep, "")]
+        if close:
+            warn(
+                f"{counted(len(close), 'distinct cell')} with {core!r} that is not {label_sep!r}, "
+                f"such as {shorten(close[0])}, read as one label; use "
+                f"{option('label_sep', core)}: the spaces around a label do not count.",
+                SeparatorWarning,
+            )
     mixed = _between_labels(texts, label_sep)
     cells_with |= mixed
     often = {o: x for o, x in cells_with.items() if x and (len(x) * 4 >= len(texts) or o in mixed)}
@@ -159,17 +164,6 @@ def warn_separator(cells: Sequence[object], label_sep: str) -> None:
         )
     else:
         _warn_order(texts, label_sep)
-
-
-def _warn_spaces(close: Sequence[str], label_sep: str, core: str) -> None:
-    """Warn if some cells use the separator without its surrounding spaces."""
-    if close:
-        warn(
-            f"{counted(len(close), 'distinct cell')} with {core!r} that is not {label_sep!r}, such "
-            f"as {shorten(close[0])}, read as one label; use {option('label_sep', core)}: the "
-            "spaces around a label do not count.",
-            SeparatorWarning,
-        )
 
 
 def _between_labels(texts: Sequence[str], label_sep: str) -> dict[str, list[str]]:
@@ -431,7 +425,6 @@ def warn_totals(units: Sequence[object]) -> None:
 
 
 _JOINED, _JOINED_OR_COMMA = re.compile(r"[/+&]"), re.compile(r"[/+&,]")
-_WRITTEN_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _ENOUGH_ANSWERS = 100
 """Least number of ratings for warnings of numbers among words and of misspellings."""
 _RARE = 0.01
@@ -456,7 +449,7 @@ def warn_of_odd_labels(
         return
     signs = _JOINED if "," in label_sep else _JOINED_OR_COMMA
     joined = [x for x in texts if signs.search(x) and _parts(x, signs) <= texts.keys()]
-    numbers = [text for text in texts if _WRITTEN_NUMBER.fullmatch(text)]
+    numbers = [text for text in texts if _NUMBER.fullmatch(text)]
     numbers = numbers if 2 * len(numbers) < len(texts) else []
     alike = list(_slips(texts))
     if not (joined or numbers or alike):

@@ -36,7 +36,6 @@ from setagree.study.sampling import (
     OF_SIZES,
     OF_SIZES_PAIRABLE,
     Chance,
-    Sample,
     Sampling,
     Sizes,
     check_sizes,
@@ -104,22 +103,18 @@ def attribute_values(
             member = member_codes[np.flatnonzero(conflicts)[0]]
             several = [values[k] for k in np.unique(codes[present & (member_codes == member)])]
             are_times = what == "unit" and all(_TIME.match(str(value)) for value in several)
+            hint = (
+                " If each answer has its own time, make a column with the latest time of each "
+                f"unit: table.groupby({by or 'unit'!r})[{name!r}].transform('max') in pandas, or "
+                "MAXIFS in a spreadsheet."
+            )
             raise DataError(
                 f"column {name!r} has several values for {what} {shorten(members[member])}: "
                 f"{listing(several)}. A column of {what}s must have one value per {what}."
-                f"{_completion_hint(name, by) if are_times else ''}"
+                f"{hint if are_times else ''}"
             )
         values_by_column[name] = as_objects([*values, None])[value_codes]
     return values_by_column
-
-
-def _completion_hint(name: str, by: str | None) -> str:
-    """Return a sentence on how to derive the time of a unit from the times of its answers."""
-    return (
-        " If each answer has its own time, make a column with the latest time of each unit: "
-        f"table.groupby({by or 'unit'!r})[{name!r}].transform('max') in pandas, or "
-        "MAXIFS in a spreadsheet."
-    )
 
 
 def with_columns(
@@ -617,33 +612,27 @@ def _checked(study: Annotations) -> Annotations:
     sample = sample_of(study)
     if design.sampling_weight is not None or sample is None or sample.groups is None:
         return study
+    strata = sample.groups
     if sample.is_clustered:
-        return _weighted_by_clusters(study, sample)
-    # N_s / n_s, with n_s the rated units of a stratum in sums over rated units, and the pairable
-    # units in sums over pairable units, because a unit with one rating shows no agreement.
-    pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
-    n_pairable = np.bincount(sample.groups[pairable], minlength=len(sample.names))
-    if not n_pairable.all():
-        raise DataError(
-            f"strata: {listing(sample.names[n_pairable == 0].tolist())} without a unit with two "
-            "ratings, so that agreement in that part of the population cannot be estimated."
-        )
-    n_rated = np.bincount(sample.groups, minlength=len(sample.names))
+        if sample.cluster_strata is None:
+            return study
+        # N_s / G_s for each unit of the G_s clusters of a stratum.
+        n_rated = n_pairable = np.bincount(sample.cluster_strata)
+        strata = sample.cluster_strata[sample.groups]
+    else:
+        # N_s / n_s, with n_s the rated units of a stratum in sums over rated units, and the
+        # pairable units in sums over pairable units, because a unit with one rating shows no
+        # agreement.
+        pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
+        n_pairable = np.bincount(strata[pairable], minlength=len(sample.names))
+        if not n_pairable.all():
+            raise DataError(
+                f"strata: {listing(sample.names[n_pairable == 0].tolist())} without a unit with "
+                "two ratings, so that agreement in that part of the population cannot be estimated."
+            )
+        n_rated = np.bincount(strata, minlength=len(sample.names))
     for column, n in {OF_SIZES: n_rated, OF_SIZES_PAIRABLE: n_pairable}.items():
-        weights = (sample.sizes / n)[sample.groups]
+        weights = (sample.sizes / n)[strata]
         study = with_units(study, {column: dict(zip(study.units, weights, strict=True))})
-        check_weights(study, column)
-    return replace(study, sampling=replace(design, sampling_weight=OF_SIZES))
-
-
-def _weighted_by_clusters(study: Annotations, sample: Sample) -> Annotations:
-    """Return the study with the weight N_s / G_s of each unit of the G_s clusters of a stratum."""
-    design, strata, clusters = study.sampling, sample.cluster_strata, sample.groups
-    if design is None or strata is None or clusters is None:
-        return study
-    weights = (sample.sizes / np.bincount(strata))[strata[clusters]]
-    weight_of = dict(zip(study.units, weights, strict=True))
-    for column in (OF_SIZES, OF_SIZES_PAIRABLE):
-        study = with_units(study, {column: weight_of})
         check_weights(study, column)
     return replace(study, sampling=replace(design, sampling_weight=OF_SIZES))

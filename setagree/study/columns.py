@@ -195,7 +195,11 @@ def guess_wide_unit(frame: pd.DataFrame) -> str | None:
     if usual := next((tier for tier in tiers if tier), None):
         return usual[0]
     first = frame.columns[0] if len(frame.columns) else None
-    if first is not None and _plain(first) == _UNNAMED and _all_differ(frame[first]):
+    if (
+        first is not None
+        and _plain(first) == _UNNAMED
+        and len(_distinct(frame[first])) == len(frame)
+    ):
         return str(first)
     return _identifying(frame)
 
@@ -418,10 +422,6 @@ def _identifying(frame: pd.DataFrame) -> str | None:
         if alike or (len(around) == 2 and not around[0].isdisjoint(around[1])):
             return str(name)
     return None
-
-
-def _all_differ(column: pd.Series[Any]) -> bool:
-    return len(_distinct(column)) == len(column)
 
 
 def _distinct(column: pd.Series[Any]) -> set[Hashable]:

@@ -372,8 +372,9 @@ def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
     DataError
         A column is absent or has other cells, or no row is observed.
     """
-    if reading.queued is None:
-        warn_unnamed_marks(data, reading)
+    if reading.queued is None and has_unnamed_marks(listed_columns(data), reading):
+        cells = as_objects(as_pandas(data, [QUEUED])[QUEUED])
+        warn_marks(cells, np.ones(len(cells), dtype=np.int64))
     if reading.status is None and reading.queued is None:
         return PreparedRows(data)
     table, unobserved, statuses = numbered(as_pandas(data)), None, None
@@ -563,13 +564,6 @@ def has_unnamed_marks(names: Collection[object], reading: Reading) -> bool:
     """Return whether a table has a column ``queued`` that neither an option nor `where` names."""
     is_filtered = reading.condition is not None and QUEUED in reading.condition.columns
     return QUEUED in names and not (is_filtered or reading.names_column(QUEUED))
-
-
-def warn_unnamed_marks(data: Frame, reading: Reading) -> None:
-    """Warn if a table in memory marks ratings in a column ``queued`` that no option names."""
-    if has_unnamed_marks(listed_columns(data), reading):
-        cells = as_objects(as_pandas(data, [QUEUED])[QUEUED])
-        warn_marks(cells, np.ones(len(cells), dtype=np.int64))
 
 
 def warn_marks(cells: Iterable[Any], counts: Iterable[int]) -> None:

@@ -399,7 +399,11 @@ def _counted(study: Annotations) -> _Rows:
 
 def _in_patterns(tally: Tally) -> Tally:
     """Return the tally with one pattern for equal units, in the order of their first unit."""
-    rows = _rows_to_compare(tally)
+    rows = tally
+    if (given := tally.given) is not None:  # rows of pairs of rater and value
+        codes, n = given.tokens()
+        ones = np.ones(len(codes))
+        rows = Tally("category", (*range(n),), given.indptr, codes, ones, tally.multiplicity)
     group, distinct = pd.factorize(_fingerprints(rows))
     first = np.empty(len(distinct), dtype=np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
@@ -408,15 +412,6 @@ def _in_patterns(tally: Tally) -> Tally:
     patterns = None if tally.unit_patterns is None else group[tally.unit_patterns]
     times = np.bincount(group, tally.multiplicity).astype(np.float64)
     return take_rows(tally, first, times, patterns)
-
-
-def _rows_to_compare(tally: Tally) -> Tally:
-    """Return the rows that define patterns: counts, or pairs of rater and value if kept."""
-    if tally.given is None:
-        return tally
-    codes, n = tally.given.tokens()
-    ones = np.ones(len(codes))
-    return Tally("category", (*range(n),), tally.given.indptr, codes, ones, tally.multiplicity)
 
 
 def _fingerprints(tally: Tally) -> Keys:
