@@ -1,9 +1,9 @@
-"""Helpers of readers: choice of a question, answers of models, blank answers, XML."""
+"""Helpers of readers: choice of a question, names of models, blank answers, XML."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import IO, Literal
 
@@ -16,7 +16,7 @@ from setagree.errors import (
     listing,
     option,
 )
-from setagree.exports.format import Answers, Request
+from setagree.exports.format import Request
 from setagree.exports.json_nodes import Node, shown
 from setagree.wording.label_sets import Label
 
@@ -51,24 +51,9 @@ def check_useless(request: Request, path: Path, *options: Literal["question", "r
             raise OptionError(f"{shown(path)} {reasons[name]}; omit {option(name)}.")
 
 
-class Predicted:
-    """The answers of models in an export; only those of requested models are parsed."""
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.answers = Answers()
-
-    def add(
-        self,
-        unit: Hashable,
-        model: Node | None,
-        parse: Callable[[], frozenset[Label] | None],
-        place: str,
-    ) -> None:
-        """Add the answer of a model, which is called "model" if it has no name."""
-        name = "model" if model is None or model.value == "" else model.name()
-        labels = parse() if self.request.reads(name) else None
-        self.answers.add(unit, name, labels, place)
+def model_name(model: Node | None) -> Hashable:
+    """Return the name of a model, which is "model" if the export does not name it."""
+    return "model" if model is None or model.value == "" else model.name()
 
 
 def blank_answer(request: Request, node: Node, reason: str) -> frozenset[Label] | None:

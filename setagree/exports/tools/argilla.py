@@ -6,14 +6,13 @@ A suggestion is the answer of a model, the agent of the suggestion.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from setagree.errors import DataError, option
 from setagree.exports.blank_answers import Pair, check_roster, read_roster, text_pairs
 from setagree.exports.format import Answers, Request
 from setagree.exports.json_nodes import Node, read_records, shown
-from setagree.exports.reader_helpers import Predicted, check_useless, choose_question
+from setagree.exports.reader_helpers import check_useless, choose_question, model_name
 from setagree.wording.label_sets import Label
 
 _STATES = {"submitted", "discarded", "draft", "pending"}
@@ -27,13 +26,14 @@ def read_flat(path: Path, request: Request) -> Answers:
     keys = [key for record in records for key in record.members() if key.endswith(suffix)]
     questions = [key.removesuffix(suffix) for key in keys]
     question = choose_question(request.question, questions, shown(path))
-    answers, predicted = Answers(), Predicted(request)
+    answers, predicted = Answers(), Answers()
     for record in records:
         _add_flat(answers, record, f"{question}.responses")
         if (value := record.get(key := f"{question}.suggestion")) is not None:
-            agent, parse = record.get(f"{key}.agent"), partial(_response, value)
-            predicted.add(record.at("id").name(), agent, parse, value.place)
-    return replace(answers, predicted=predicted.answers)
+            model = model_name(record.get(f"{key}.agent"))
+            labels = _response(value) if request.reads(model) else None
+            predicted.add(record.at("id").name(), model, labels, value.place)
+    return replace(answers, predicted=predicted)
 
 
 def _add_flat(answers: Answers, record: Node, key: str) -> None:
@@ -72,14 +72,14 @@ def read_nested(path: Path, request: Request) -> Answers:
     records = read_records(path, request.encoding, name="records")
     questions = [key for record in records for key in record.at("responses").members()]
     question = choose_question(request.question, questions, shown(path))
-    answers, predicted = Answers(), Predicted(request)
+    answers, predicted = Answers(), Answers()
     seen: set[Pair] = set()
     for record in records:
         for suggestion in record.values_of("suggestions"):
             if suggestion.key == question and suggestion.value is not None:
-                parse = partial(_response, suggestion.at("value"))
-                agent, place = suggestion.get("agent"), suggestion.place
-                predicted.add(record.at("id").name(), agent, parse, place)
+                model, value = model_name(suggestion.get("agent")), suggestion.at("value")
+                labels = _response(value) if request.reads(model) else None
+                predicted.add(record.at("id").name(), model, labels, suggestion.place)
         for name in record.at("responses").members():
             for response in record.at("responses").each(name):
                 unit, rater = record.at("id").name(), response.at("user_id").name()
@@ -88,4 +88,4 @@ def read_nested(path: Path, request: Request) -> Answers:
                     labels = _response(response.at("value")) if pairs[0] in roster else None
                     answers.add(unit, rater, labels, response.place)
     check_roster(roster, seen, shown(path))
-    return replace(answers, predicted=predicted.answers)
+    return replace(answers, predicted=predicted)

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from setagree.errors import DataError, FileError, listing, option, shorten
 from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Request
 from setagree.exports.json_nodes import Node, read_records, shown
-from setagree.exports.reader_helpers import Predicted, check_useless, choose_question, unanswered
+from setagree.exports.reader_helpers import (
+    check_useless,
+    choose_question,
+    model_name,
+    unanswered,
+)
 from setagree.exports.table_exports import Sheet, label_list, pick_question, read_json
 from setagree.study.spans import Spans
 from setagree.wording.label_sets import Label, LabelSet
@@ -51,13 +55,15 @@ def read_tasks(path: Path, request: Request) -> Answers:
     for unit, item in annotations:
         labels = _chosen(item, question, request, several=several)
         answers.add(unit, _completed_by(item), labels, item.place)
-    predicted = Predicted(request)
+    predicted = Answers()
     for task in tasks:
         for item in task.each("predictions"):
             if isinstance(item.value, dict) and "result" in item.value:
-                parse = partial(_chosen, item, question, request, several=several)
-                predicted.add(task.at("id").name(), item.get("model_version"), parse, item.place)
-    return replace(answers, predicted=predicted.answers)
+                model = model_name(item.get("model_version"))
+                is_read = request.reads(model)
+                labels = _chosen(item, question, request, several=several) if is_read else None
+                predicted.add(task.at("id").name(), model, labels, item.place)
+    return replace(answers, predicted=predicted)
 
 
 def _choices(annotation: Node) -> Iterator[Node]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from setagree.errors import SetagreeWarning, listing, warn
 from setagree.exports.format import Answers, Request
 from setagree.exports.json_nodes import Node, read_records, shown
-from setagree.exports.reader_helpers import Predicted, check_useless, choose_question, unanswered
+from setagree.exports.reader_helpers import check_useless, choose_question, model_name, unanswered
 from setagree.wording.label_sets import Label
 
 
@@ -38,21 +37,22 @@ def read(path: Path, request: Request) -> Answers:
         is_skipped = label.at("performance_details").flag("skipped")
         answer = None if is_skipped else _checked(label, question, request, several=several)
         answers.add(unit, rater, answer, label.place)
-    predicted = Predicted(request)
+    predicted = Answers()
     for row in rows:
         for model, label in _predictions(row):
-            parse = partial(_checked, label, question, request, several=several)
-            predicted.add(_data_row(row), model, parse, label.place)
-    return replace(answers, predicted=predicted.answers)
+            is_read = request.reads(model)
+            answer = _checked(label, question, request, several=several) if is_read else None
+            predicted.add(_data_row(row), model, answer, label.place)
+    return replace(answers, predicted=predicted)
 
 
-def _predictions(row: Node) -> Iterator[tuple[Node, Node]]:
+def _predictions(row: Node) -> Iterator[tuple[Hashable, Node]]:
     """Yield the name of the model and the label of each prediction of a model run."""
     for experiment in row.values_of("experiments"):
         for run in experiment.values_of("runs"):
             names = [node.get("name") for node in (experiment, run)]
             name = " / ".join(str(node.value) for node in names if node is not None)
-            model = replace(run, value=name or run.key)
+            model = model_name(replace(run, value=name or run.key))
             yield from ((model, label) for label in run.each("predictions"))
 
 
