@@ -366,7 +366,7 @@ BUDGET = {
     "credit": 2_450,
     "diagnosis": 4_600,
     "distances": 2_450,
-    "exports": 5_300,
+    "exports": 5_250,
     "files": 1_950,
     "inference": 7_300,
     "large": 4_800,
