@@ -19,7 +19,7 @@ _MODULES = {
 __all__ = sorted(_MODULES)  # noqa: PLE0605 - the stub lists the names
 
 
-# What else a public name may be called.
+# Other names under which users look for a public name.
 _ALSO = {
     "Annotations": "Study Dataset Data AnnotationTask",
     "read": "load open load_csv read_csv from_csv load_file read_file read_json read_excel",
@@ -38,30 +38,30 @@ def __getattr__(name: str) -> object:
     module = importlib.import_module(_MODULES[name])
     if module.__name__ == __name__:  # its packages `distances` and `plots`
         return importlib.import_module(f"{__name__}.{name}")
-    found = getattr(module, name)
-    globals()[name] = found  # the next look finds it at once
-    return found
+    value = getattr(module, name)
+    globals()[name] = value  # found without this function next time
+    return value
 
 
 def _unknown(name: str) -> str:
-    """Return a sentence with what a name that does not exist may stand for."""
+    """Return a sentence on an unknown name, with the public name that may be meant."""
     from setagree.errors import did_you_mean
     from setagree.study.annotations import Annotations
 
-    said = f"module {__name__!r} has no attribute {name!r}"
+    sentence = f"module {__name__!r} has no attribute {name!r}"
     if name.startswith("_"):
-        return said
+        return sentence
     if called := _called(name):
         return f"setagree.{name} is called setagree.{called}."
     hint = did_you_mean(name, __all__)
     if name.startswith("from_"):
         made = [f"Annotations.{n}" for n in dir(Annotations) if n.startswith("from_")]
         hint = f" There are {', '.join(made)}; setagree.read reads files."
-    return f"{said}.{hint}" if hint else said
+    return f"{sentence}.{hint}" if hint else sentence
 
 
 def _called(name: str) -> str | None:
-    """Return the public name that another name stands for."""
+    """Return the public name for another name, or None."""
     from setagree import distances
     from setagree.checks import constructor
     from setagree.scoring.coefficients import COEFFICIENTS

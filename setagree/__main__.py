@@ -1,4 +1,4 @@
-"""The console script, which is there even where its extra is not."""
+"""The console script, which is installed even without the `cli` extra."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import os
 import sys
 from contextlib import suppress
 
-_INSTALL = 'The setagree command needs typer: pip install "setagree[cli]"\n'
+_INSTALL = 'The setagree command requires typer: pip install "setagree[cli]"\n'
 
 
 def main() -> int:
     """Run the command and return its exit code."""
-    _open_what_is_closed()
+    _open_closed_streams()
     if sys.argv[1:] == ["--version"]:
         version = f"setagree {vars(sys.modules['setagree'])['__version__']}\n"
-        with suppress(OSError):  # which the command words
+        with suppress(OSError):  # the command reports it
             os.write(sys.stdout.fileno(), version.encode())
             return 0
-    _spare_memory()
+    _limit_arrow_memory()
     try:
         from setagree.cli.app import run
     except ModuleNotFoundError as error:
@@ -30,8 +30,8 @@ def main() -> int:
     return run()
 
 
-def _spare_memory() -> None:
-    """Keep Arrow from reserving 1 GiB at once where `ulimit -v` bounds what there is."""
+def _limit_arrow_memory() -> None:
+    """Keep Arrow from reserving 1 GiB at once if `ulimit -v` limits the memory."""
     try:
         import resource
     except ImportError:  # Windows
@@ -40,12 +40,11 @@ def _spare_memory() -> None:
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
-def _open_what_is_closed() -> None:
-    """Put a device in the place of each standard stream that the shell has closed.
+def _open_closed_streams() -> None:
+    """Replace each standard stream that the shell has closed by the null device.
 
-    The next file that is opened would get its number, and what is printed would go into that. It is
-    opened the wrong way round, so that reading and printing fail as they should; what is said on
-    stderr is lost.
+    Otherwise the next file that is opened would get its descriptor and the printed output. Stdin is
+    opened for writing and stdout for reading, so that using them fails; stderr is discarded.
     """
     if sys.stdin is None:
         sys.stdin = open(os.open(os.devnull, os.O_WRONLY), closefd=False)  # noqa: SIM115

@@ -25,11 +25,7 @@ COMMANDS = {
     "score": ("scores", "score", "Estimate the agreement of the raters of a file."),
     "test": ("inference", "permute", "Test an agreement against chance by reshuffling."),
     "compare": ("inference", "compare", "Compare files, coefficients or distances."),
-    "check": (
-        "inference",
-        "check",
-        "Test whether an agreement is at least a required value.",
-    ),
+    "check": ("inference", "check", "Test whether an agreement is at least a required value."),
     "plan": ("inference", "plan", "Plan the number of units of a study."),
     "diagnose": ("views", "diagnose", "List the causes of low agreement, with remedies."),
     "report": ("views", "report", "Write a report on a file as one page."),
@@ -72,6 +68,14 @@ class Commands(TyperGroup):
 
 class Command(TyperCommand):
     """A command whose help lists --help among the options for output, and no types."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, the argument without the name of its type."""
+        params = super().get_params(ctx)
+        for each in params:
+            if each.param_type_name == "argument":
+                vars(each)["display_type_rich"] = lambda **_: None
+        return params
 
     def get_help_option(self, ctx: Any) -> Any:
         """Return the option --help with its panel."""

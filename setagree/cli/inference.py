@@ -511,9 +511,7 @@ def _families(
     return [[(name, table[key]) for name, table in zip(names, tables, strict=True)] for key in keys]
 
 
-def _on_shared_units(
-    family: Sequence[tuple[str, sa.Agreement]],
-) -> list[tuple[str, sa.Agreement]]:
+def _on_shared_units(family: Sequence[tuple[str, sa.Agreement]]) -> list[tuple[str, sa.Agreement]]:
     """Return the agreements recomputed on the units that all of them have."""
     from setagree.inference.comparison import on_shared_units
 
@@ -565,11 +563,7 @@ _SIDES = (
 
 
 def _printed(
-    sides: pd.DataFrame,
-    pairs: Sequence[tuple[int, int]],
-    compared: Comparison,
-    *,
-    n_families: int,
+    sides: pd.DataFrame, pairs: Sequence[tuple[int, int]], compared: Comparison, *, n_families: int
 ) -> tuple[str, str]:
     """Return a table of the agreements, and the comparison with pairs of short names or numbers."""
     files = {file: visible(Path(file).name) for file in sides["file"]}
@@ -604,9 +598,7 @@ class Intervals(Resampling, panel=INFERENCE):
     over: Text = member("WHAT", "Sampled: units (default), raters or both.")
 
 
-def interval_function(
-    intervals: Intervals,
-) -> Callable[[sa.AgreementTable], sa.AgreementTable]:
+def interval_function(intervals: Intervals) -> Callable[[sa.AgreementTable], sa.AgreementTable]:
     """Return the function that gives a table the requested intervals."""
     kind, over = intervals.interval, intervals.over
     if kind is not None:

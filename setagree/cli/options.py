@@ -150,8 +150,7 @@ Number: TypeAlias = float | None
 Count: TypeAlias = int | None
 
 Files = Annotated[
-    list[str],
-    typer.Argument(metavar="FILE", help="Tables (joined), or an export of a tool."),
+    list[str], typer.Argument(metavar="FILE", help="Tables (joined), or an export of a tool.")
 ]
 Compared = Annotated[
     list[str], typer.Argument(metavar="FILE", help="Tables or exports of tools, one per study.")
@@ -170,11 +169,7 @@ Margin = Annotated[
 ]
 Facets = Annotated[
     Texts,
-    option(
-        MODELS,
-        "COLUMNS",
-        "Agreement of models with themselves, by columns: model,prompt,run.",
-    ),
+    option(MODELS, "COLUMNS", "Agreement of models with themselves, by columns: model,prompt,run."),
 ]
 _DISTANCE = option(
     *(MEASURES, "NAME", "See setagree distances.", "--distance", "-d"),
@@ -236,9 +231,7 @@ class Parsing(Group, panel=READING):
     na_values: Texts = member("TEXT", "Answers that mean missing, such as NA.")
     empty: Texts = member("TEXT", "Answers that mean the empty set: none,nothing.")
     duplicates: str = member(
-        "RULE",
-        "Repeated ratings: error (default), first, last, union or repeats.",
-        default="error",
+        "RULE", "Repeated ratings: error (default), first, last, union or repeats.", default="error"
     )
     case: str = member("RULE", "Case of labels: keep (default) or lower.", default="keep")
     codebook: Text = member(
@@ -246,10 +239,7 @@ class Parsing(Group, panel=READING):
     )
     exclude_raters: Texts = member("NAME", "Raters to leave out.")
     config: Path | None = member(
-        "FILE",
-        "TOML file of default options.",
-        is_eager=True,
-        callback=load_config,
+        "FILE", "TOML file of default options.", is_eager=True, callback=load_config
     )
 
 

@@ -23,9 +23,9 @@ the computer. Also:[/]
 setagree page FOLDER --serve
 setagree page FOLDER --runtime pyodide/
 
-[not dim]The page loads the Python runtime Pyodide from
-{PYODIDE} unless --runtime has another address;
-a folder on this computer is copied into FOLDER.[/]
+[not dim]The page loads the Python runtime Pyodide from the address of --runtime,
+by default {PYODIDE}
+A folder on this computer is copied into FOLDER.[/]
 """
 
 _PANEL = "The page"

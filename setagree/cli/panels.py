@@ -130,7 +130,8 @@ def panel(
             "its answers; or --facets with the columns that distinguish models."
         )
     study, models = read_with_models(files, reading, members.model)
-    people = rater_names(study, members.humans) or _others(study, models)
+    people = _humans(study, members)
+    people = _others(study, models) if people is None else people
     distance = _distance(members.distance, label_files, reading)
     of_all: dict[str, Any] = {"model": models, "humans": people, "distance": distance}
     frame, text, reasons = pd.DataFrame(), "", None
@@ -196,7 +197,7 @@ def _deliver_facets(
     columns = names(members.facets)
     distance = _distance(members.distance, label_files, reading)
     study, models = read_with_models(files, reading, members.model, facets=columns)
-    people = rater_names(study, members.humans) or None
+    people = _humans(study, members)
     found = sa.facet_agreement(
         study, facets=columns, model=models or None, humans=people, distance=distance
     )
@@ -230,7 +231,7 @@ def share(
     level, half_width = estimated.level, estimated.half_width
     deliver = Deliverer(delivery, [*files, *model_files(estimated.model)], reading)
     study, models = read_with_models(files, reading, estimated.model, all_units=True)
-    people = rater_names(study, estimated.humans) or None
+    people = _humans(study, estimated)
     how: dict[str, Any] = {"truth": estimated.truth, "target": estimated.target, "level": level}
     found = sa.prevalence(study, model=models, humans=people, **how)
     frame, text = found.to_frame(), str(found)
@@ -312,7 +313,7 @@ def _people(raters: Sequence[object]) -> str:
 def _counts(study: sa.Annotations) -> str:
     """Return the numbers of units, raters and ratings of a study."""
     n = study.unanswered.size
-    unanswered = f" ({n:,} more that nobody answered)" if n else ""
+    unanswered = f" ({n:,} more without a rating)" if n else ""
     return (
         f"{counted(study.n_units, 'unit')}{unanswered}, {counted(study.n_raters, 'rater')}, "
         f"{counted(study.n_ratings, 'rating')}"
@@ -348,6 +349,11 @@ def _distance(named: str | None, files: LabelFiles, reading: Reading) -> str | D
     """Return the distance that is named or defined by a file, or None."""
     chosen = chosen_distances(None if named is None else [named], files, reading)
     return chosen[0] if files.passed else named
+
+
+def _humans(study: sa.Annotations, people: People) -> list[Any] | None:
+    """Return the named humans, or None if --humans is not passed."""
+    return None if people.humans is None else rater_names(study, people.humans)
 
 
 def _others(study: sa.Annotations, models: Sequence[str]) -> list[str]:

@@ -280,12 +280,7 @@ def quiet(*kept: tuple[str, type[SetagreeWarning]]) -> Iterator[None]:
 
 
 def long_table(
-    files: Sequence[str],
-    reading: Reading,
-    *,
-    besides: str,
-    option: str,
-    is_first: bool = False,
+    files: Sequence[str], reading: Reading, *, besides: str, option: str, is_first: bool = False
 ) -> tuple[pd.DataFrame, LibraryReading, list[Any]]:
     """Return a long table with a further column, how it is read, and the raters to leave out.
 

@@ -185,11 +185,7 @@ def diagnose(
 
 
 def _studied(
-    files: Sequence[str],
-    reading: SpanReading,
-    explained: Explained,
-    *,
-    facets: Sequence[str] = (),
+    files: Sequence[str], reading: SpanReading, explained: Explained, *, facets: Sequence[str] = ()
 ) -> tuple[Annotations, dict[str, Any], dict[str, Any]]:
     """Return the study, the measure that is explained, and the other options of a report."""
     seed, measure = seed_or_random(explained.seed), _single_measure(explained, reading)

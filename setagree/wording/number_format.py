@@ -54,8 +54,8 @@ def rough(lows: Iterable[float]) -> str:
     >>> rough([0.2, float("nan")])
     ''
     """
-    said = f"An interval that begins below {MINUS}1 is a rough one: few units are behind it."
-    return said if any(low < -1 for low in lows) else ""
+    sentence = f"An interval that begins below {MINUS}1 is a rough one: few units are behind it."
+    return sentence if any(low < -1 for low in lows) else ""
 
 
 def four_interval(low: Any, high: Any) -> str:

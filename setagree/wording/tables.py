@@ -99,7 +99,7 @@ class Column:
         return self.head or self.first.replace("_", " ")
 
     def note(self, level: float = 0.95) -> str:
-        """Return the sentence that says what the column is, blank if it needs none."""
+        """Return a sentence on the meaning of the column, blank if it has none."""
         return f"{self.heading(level)}: {self.meaning}." if self.meaning else ""
 
     def is_in(self, frame: pd.DataFrame) -> bool:

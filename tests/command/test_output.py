@@ -233,7 +233,7 @@ class TestDescriptors:
 
     @pytest.mark.slow
     def test_stdin(self):
-        """Only who asks for standard input misses it."""
+        """Only commands that read standard input fail without it."""
         code, _, said = shell("$S score - <&-")
         assert (code, len(said.splitlines())) == (2, 1)
         assert said.startswith("Error: Standard input cannot be read: ")
@@ -250,7 +250,9 @@ class TestDescriptors:
         assert "p - q" in printed
         code, _, said = shell("cat g.csv | $S diagnose - --by batch")
         assert code == 2
-        assert "--by reads the data twice, and standard input once; save a file." in said
+        assert (
+            "--by reads the data twice, which standard input does not allow; save a file." in said
+        )
 
     @pytest.mark.slow
     def test_all_of_them(self):

@@ -142,9 +142,9 @@ class TestCommand:
         ("runtime", "said"),
         [
             ("no/such/folder", "neither an address (https://...) nor a folder with Pyodide in it"),
-            ("https://x.org;script-src *", "is no address of a server"),
-            ("https://x.org'\"><script>", "is no address of a server"),
-            ("https:///pyodide/", "is no address of a server"),
+            ("https://x.org;script-src *", "is not the address of a server"),
+            ("https://x.org'\"><script>", "is not the address of a server"),
+            ("https:///pyodide/", "is not the address of a server"),
         ],
     )
     def test_no_runtime(self, tmp_path, runtime, said):
@@ -346,7 +346,7 @@ class TestSession:
             assert float(found["rows"][0]["cells"][2]["value"]) == pytest.approx(
                 tried[name], abs=1e-12
             )
-            assert found["before"].startswith(f"{tried['as it is']:.3f} as the file is")
+            assert found["before"].startswith(f"{tried['as it is']:.3f} for the file as it is")
 
     def test_files_to_keep(self, session, tmp_path):
         study = sa.read(STUDY, blank="empty")

@@ -1,5 +1,5 @@
-"""Agreement in the browser: a static page that runs this package, so that data stay where they are.
+"""Agreement in the browser: a static page that runs this package, so that no data are uploaded.
 
-`writing` puts the page into a folder, `wheel` packs the package for it, `serving` hands the folder
-out on this computer, and `session` is what answers inside the browser. Nothing here needs typer.
+`writing` writes the page into a folder, `wheel` packs the package for it, `serving` serves the
+folder on this computer, and `session` runs in the browser. No module requires typer.
 """

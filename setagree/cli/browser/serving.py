@@ -1,4 +1,4 @@
-"""The folder of a page, handed out on this computer alone."""
+"""A server of the folder of a page, for this computer alone."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Files as a browser wants them; what never changes under its name is kept by the browser."""
+    """Files with the types that browsers require; browsers cache those that never change."""
 
-    extensions_map = {  # noqa: RUF012 - as the class above has it
+    extensions_map = {  # noqa: RUF012 - as in the base class
         **SimpleHTTPRequestHandler.extensions_map,
         ".js": "text/javascript",
         ".wasm": "application/wasm",
@@ -19,8 +19,8 @@ class Handler(SimpleHTTPRequestHandler):
 
     def end_headers(self) -> None:
         """Send the headers on caching: a year for the runtime, none for other files."""
-        lasts = "/runtime-" in self.path or ".whl?" in self.path
-        self.send_header("Cache-Control", "max-age=31536000, immutable" if lasts else "no-cache")
+        is_fixed = "/runtime-" in self.path or ".whl?" in self.path
+        self.send_header("Cache-Control", "max-age=31536000, immutable" if is_fixed else "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
 
@@ -29,5 +29,5 @@ class Handler(SimpleHTTPRequestHandler):
 
 
 def server_of(folder: Path, port: int = 0) -> ThreadingHTTPServer:
-    """Return a server of a folder that only this computer reaches; port 0 takes a free one."""
+    """Return a server of a folder for this computer alone; port 0 is a free one."""
     return ThreadingHTTPServer(("127.0.0.1", port), partial(Handler, directory=str(folder)))

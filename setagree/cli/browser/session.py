@@ -1,6 +1,6 @@
-"""What answers inside the browser: a file, how it was read, and what is asked of it.
+"""The part of the page that runs in the browser: a file and the requests about it.
 
-The script of the page sends a question as JSON and gets JSON back; a mistake is a sentence in it.
+The script of the page sends a request as JSON and receives JSON, with a sentence for an error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from setagree.wording.tables import csv_text
 Answer: TypeAlias = dict[str, Any]
 
 SEED = 1
-"""Of all that is drawn at random, so that the same file gives the same report."""
+"""Seed of all random numbers, so that equal files give equal reports."""
 
 _SHOWN_ROWS = 5
 _CALLED = {
@@ -52,61 +52,60 @@ _CALLED = {
     "duplicates": "Repeated answers:",
     "case": "Capitals:",
 }
-"""What the page calls the options of Python."""
+"""Names of the options on the page."""
 
 _OF_SETS = ("masi", "jaccard", "dice", "hamming", "overlap", "any_overlap", "nominal")
 _OF_NUMBERS = ("interval", "ordinal", "linear", "ratio", "nominal")
 
 
 class Session:
-    """The file that the page shows."""
+    """The study of the file on the page."""
 
     def __init__(self) -> None:
         self.study: sa.Annotations | None = None
         self.name, self.label_sep = "study", ","
 
-    def answer(self, question: str) -> str:
-        """Return the answer to a question, both as JSON."""
-        asked = json.loads(question)
+    def answer(self, text: str) -> str:
+        """Return the response to a request, both as JSON."""
+        request = json.loads(text)
         notes: list[str] = []
         try:
             with _listening(notes.append), spelling(_CALLED):
-                is_new = asked["what"] == "read"
-                found = self._read(asked, notes.append) if is_new else self._table(asked)
+                is_new = request["what"] == "read"
+                found = self._read(request, notes.append) if is_new else self._table(request)
         except MissingDependencyError:
-            found = {"error": "This kind of file needs a package that is not here; save it as CSV."}
+            found = {
+                "error": "Files of this kind require a package that is missing; save it as CSV."
+            }
         except SetagreeError as error:
             found = {"error": str(error)}
-        if asked["what"] == "read":
-            found |= self._seen(asked)
+        if request["what"] == "read":
+            found |= self._seen(request)
         return json.dumps(found | {"notes": list(dict.fromkeys(notes))}, allow_nan=False)
 
-    def file(self, question: str) -> bytes:
-        """Return a file to keep: the report, the queue, the tidy table or the table of results."""
-        asked = json.loads(question)
+    def file(self, text: str) -> bytes:
+        """Return a file to save: the report, the queue, the long table or the table of results."""
+        request = json.loads(text)
         with _listening(lambda _: None):
-            study, options = self._changed(asked), _options(asked)
-            if asked["what"] == "report":
+            study, options = self._changed(request), _options(request)
+            if request["what"] == "report":
                 return self._report(study, options)
-            if asked["what"] == "queue":
+            if request["what"] == "queue":
                 frame = sa.by_unit(study, **options)
-            elif asked["what"] == "tidy":
+            elif request["what"] == "tidy":
                 frame = self._tidy(study)
             else:
                 frame = sa.agreement(study, **options).to_frame()
         return csv_text(frame).encode("utf-8", "backslashreplace")
 
-    def _read(self, asked: Answer, note: Callable[[str], None]) -> Answer:
-        """Read the file; say what is in it, and what may be asked of it."""
+    def _read(self, request: Answer, note: Callable[[str], None]) -> Answer:
+        """Read the file, and return its contents and the measures that apply to it."""
         self.study = None
-        reading = _reading(asked)
-        opened = open_study(asked["path"], reading, Plan(in_memory=True), note=note)
+        reading = _reading(request)
+        opened = open_study(request["path"], reading, Plan(in_memory=True), note=note)
         study = cast("sa.Annotations", opened)
-        self.study, self.name, self.label_sep = (
-            study,
-            Path(asked["path"]).stem,
-            reading.label_sep or ",",
-        )
+        self.study, self.name = study, Path(request["path"]).stem
+        self.label_sep = reading.label_sep or ","
         is_sets = study.kind == "labels"
         labels = study.labels if is_sets else ()
         of_kind = _OF_NUMBERS if study.kind == "number" else _OF_SETS
@@ -124,47 +123,49 @@ class Session:
             "coefficients": [[name, COEFFICIENTS[name].title] for name in _coefficients(study)],
         }
 
-    def _seen(self, asked: Answer) -> Answer:
-        """Return the columns of a table and its first rows, whether or not it could be read."""
+    def _seen(self, request: Answer) -> Answer:
+        """Return the columns and first rows of a table, even if it cannot be read as a study."""
         with suppress(SetagreeError), _listening(lambda _: None):
-            if find_export(asked["path"], sa.Reading())[0] is None:
-                frame = open_table(asked["path"], sa.Reading(tool="table"))
+            if find_export(request["path"], sa.Reading())[0] is None:
+                frame = open_table(request["path"], sa.Reading(tool="table"))
                 rows = frame.head(_SHOWN_ROWS).itertuples(index=False)
                 return {
                     "columns": [str(name) for name in frame],
                     "rows": [["" if is_missing(x) else str(x) for x in row] for row in rows],
-                    "roles": _roles(frame, asked["how"]),
+                    "roles": _roles(frame, request["how"]),
                 }
         return {"columns": []}
 
-    def _table(self, asked: Answer) -> Answer:
-        """Return the table, and how far what was changed moved its first number."""
-        study, options = self._changed(asked), _options(asked)
+    def _table(self, request: Answer) -> Answer:
+        """Return the table, and by how much the changes move its first estimate."""
+        study, options = self._changed(request), _options(request)
         table = sa.agreement(study, **options)
         rows = [_row(one) for one in table]
         first = next(iter(table))
         found: Answer = {"rows": rows, "headline": _headline(first), "before": None}
         if study is not self.study:
             which: Answer = {"coefficient": first.coefficient, "distance": first.distance}
-            before = next(iter(sa.agreement(self._known(), **which))).estimate
-            moved = number(first.estimate - before, signed=True)
-            found["before"] = f"{number(before)} as the file is; the changes move it by {moved}."
+            before = next(iter(sa.agreement(self._original(), **which))).estimate
+            change = number(first.estimate - before, signed=True)
+            found["before"] = (
+                f"{number(before)} for the file as it is; the changes move it by {change}."
+            )
         return found
 
-    def _known(self) -> sa.Annotations:
+    def _original(self) -> sa.Annotations:
         if self.study is None:
-            raise SetagreeError("No file is read yet.")
+            raise SetagreeError("No file has been read; open one first.")
         return self.study
 
-    def _changed(self, asked: Answer) -> sa.Annotations:
-        """Return the study without the raters that are left out, and with the labels merged."""
-        study = self._known()
-        if asked["without"]:
-            study = study.exclude_raters([study.raters[place] for place in asked["without"]])
-        if asked["merged"]:
-            names = self._known().labels
-            become = {names[one]: names[other] for one, other in asked["merged"]}
-            study = study.with_answers(_replacing(become))
+    def _changed(self, request: Answer) -> sa.Annotations:
+        """Return the study without excluded raters, and with merged labels."""
+        study = self._original()
+        if request["without"]:
+            study = study.exclude_raters([study.raters[place] for place in request["without"]])
+        if request["merged"]:
+            names = self._original().labels
+            merged = {names[one]: names[other] for one, other in request["merged"]}
+            study = study.with_answers(_replacing(merged))
         return study
 
     def _report(self, study: sa.Annotations, options: Mapping[str, Any]) -> bytes:
@@ -184,7 +185,7 @@ class Session:
 
 @contextmanager
 def _listening(note: Callable[[str], None]) -> Iterator[None]:
-    """Hand warnings over as sentences; those of other packages are nobody's concern here."""
+    """Pass warnings on as sentences; ignore those of other packages."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", SetagreeWarning)
@@ -192,9 +193,9 @@ def _listening(note: Callable[[str], None]) -> Iterator[None]:
         yield
 
 
-def _reading(asked: Answer) -> sa.Reading:
-    """Return how the file is read: what was chosen on the page, and the rest as it is found."""
-    how = {name: value for name, value in asked["how"].items() if value not in ("", None, [])}
+def _reading(request: Answer) -> sa.Reading:
+    """Return the reading options that were chosen on the page."""
+    how = {name: value for name, value in request["how"].items() if value not in ("", None, [])}
     if how.pop("scalars", False):
         how |= {"value": how.pop("labels")} if "labels" in how else {"kind": "value"}
     if {"unit", "rater", "labels", "value", "wide"} & {*how}:
@@ -203,7 +204,7 @@ def _reading(asked: Answer) -> sa.Reading:
 
 
 def _roles(frame: pd.DataFrame, how: Mapping[str, Any]) -> Answer:
-    """Return what the columns of a table are taken for, chosen or guessed."""
+    """Return the chosen or detected role of each column."""
     names, wide = [str(name) for name in frame], None
     with suppress(SetagreeError):
         wide = detect_wide_layout(frame, sa.Reading())
@@ -217,25 +218,25 @@ def _roles(frame: pd.DataFrame, how: Mapping[str, Any]) -> Answer:
     return guessed | {name: value for name, value in how.items() if value not in ("", None, [])}
 
 
-def _options(asked: Answer) -> Answer:
-    """Return the coefficient and the distance where they are chosen."""
-    return {name: asked[name] for name in ("coefficient", "distance") if asked.get(name)}
+def _options(request: Answer) -> Answer:
+    """Return the coefficient and the distance, if they are chosen."""
+    return {name: request[name] for name in ("coefficient", "distance") if request.get(name)}
 
 
 def _coefficients(study: sa.Annotations) -> list[str]:
-    """Return the coefficients that fit the study; for two raters those made for two as well."""
+    """Return the coefficients that apply to the study, including those for two raters."""
     names = ["krippendorff_alpha", "fleiss_kappa", "conger_kappa", "gwet_ac", "brennan_prediger"]
     for_two = ["cohen_kappa", "scott_pi"] if study.n_raters == 2 else []
     of_sets = ["mv_alpha"] if study.kind == "labels" else []
     return [*names, *for_two, *of_sets, "percent_agreement"]
 
 
-def _replacing(become: Mapping[Any, Any]) -> Callable[[Any], Any]:
-    return lambda value: frozenset(become.get(label, label) for label in value)
+def _replacing(merged: Mapping[Any, Any]) -> Callable[[Any], Any]:
+    return lambda value: frozenset(merged.get(label, label) for label in value)
 
 
 def _row(one: sa.Agreement) -> Answer:
-    """Return a line of the table: names, then numbers as they are and as they are read."""
+    """Return a row of the table: names, and numbers with all digits and as text."""
     (low, high), p = one.interval(), one.p_value
     cells = {
         "observed_agreement": (one.observed_agreement, four),
@@ -256,7 +257,7 @@ def _row(one: sa.Agreement) -> Answer:
 
 
 def _headline(one: sa.Agreement) -> Answer:
-    """Return the estimate with the interval that the report quotes, and what that is about."""
+    """Return the estimate with the interval of the report, and its target."""
     low, high = one.interval()
     return {
         "symbol": one.definition.symbol,
@@ -270,6 +271,6 @@ def _headline(one: sa.Agreement) -> Answer:
 
 
 def _finite(numbers: Iterable[float]) -> str:
-    """Return numbers with all their digits, to compare and to copy; nothing where one is nan."""
+    """Return numbers with all digits, for copying; an empty string if one is not finite."""
     listed = [float(x) for x in numbers]
     return " ".join(map(repr, listed)) if all(map(math.isfinite, listed)) else ""

@@ -1,4 +1,4 @@
-"""The installed package as a wheel, made from its own files, without network or build tools."""
+"""The installed package as a wheel, from its own files, without network or build tools."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 
 import setagree as sa
 
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The time of every file, so that the same package gives the same bytes."""
+_FILE_TIME = (1980, 1, 1, 0, 0, 0)
+"""Time of every file, so that equal packages give equal bytes."""
 
 
 def wheel_name() -> str:
-    """Return what the wheel is called."""
+    """Return the file name of the wheel."""
     return f"setagree-{sa.__version__}-py3-none-any.whl"
 
 
@@ -30,7 +30,7 @@ def wheel() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in [*files, (f"{about}/RECORD", listed)]:
-            entry = zipfile.ZipInfo(name, _LONG_AGO)
+            entry = zipfile.ZipInfo(name, _FILE_TIME)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, content)
     return out.getvalue()
@@ -44,14 +44,14 @@ def _modules() -> Iterator[tuple[str, bytes]]:
 
 
 def _metadata() -> Iterator[tuple[str, bytes]]:
-    said = f"Metadata-Version: 2.1\nName: setagree\nVersion: {sa.__version__}\n"
+    metadata = f"Metadata-Version: 2.1\nName: setagree\nVersion: {sa.__version__}\n"
     try:
         installed = distribution("setagree")
         if installed.version == sa.__version__:
-            said = installed.read_text("METADATA") or said
+            metadata = installed.read_text("METADATA") or metadata
     except PackageNotFoundError:
-        pass  # it runs from a folder that is not installed
-    yield "METADATA", said.encode()
+        pass  # the package runs from a folder that is not installed
+    yield "METADATA", metadata.encode()
     yield (
         "WHEEL",
         b"Wheel-Version: 1.0\nGenerator: setagree\nRoot-Is-Purelib: true\nTag: py3-none-any\n",

@@ -1,4 +1,4 @@
-"""The page as a folder of files that any server can hand out."""
+"""The page as a folder of static files for any server."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from setagree.reporting.page import TEMPLATES
 STATIC = Path(__file__).parent / "static"
 
 PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.27.7/full/"
-"""Where the runtime is published; about 35 MB are loaded from there, once."""
+"""Address of the published runtime, of which a browser loads about 35 MB once."""
 
 NUMBERS, DRAWING = ("numpy", "pandas", "scipy"), ("matplotlib", "jinja2")
-"""What the table needs of the runtime, and what the report needs besides."""
+"""Packages of the runtime that the table requires, and further ones for the report."""
 
 _CORE = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 _LOCK = "pyodide-lock.json"
@@ -34,31 +34,31 @@ _GENERATOR = b'<meta name="generator" content="setagree '
 
 
 def write_page(folder: Path, *, runtime: str | None = None) -> list[Path]:
-    """Write the page into a folder, which is made where there is none, and return its files.
+    """Write the page into a folder, which is created if necessary, and return its files.
 
     Parameters
     ----------
     folder : Path
         A new or empty folder, or one with a page of setagree, which is replaced. Files with other
-        names stay.
+        names are kept.
     runtime : str, optional
-        Where Pyodide lies: an address, or a folder on this computer, whose needed files are copied
-        beside the page. Default: the address where it is published.
+        Address of Pyodide, or a folder on this computer whose required files are copied into the
+        folder of the page. Default: the address of the published runtime.
 
     Raises
     ------
     OptionError
         The runtime is neither an address nor a folder with Pyodide in it.
     FileError
-        The folder cannot be written, a file of the page is a symbolic link there, or the folder
-        has a file of such a name and no page of setagree.
+        The folder cannot be written, a file of the page is a symbolic link in it, or the folder
+        has a file of that name that does not belong to a page of setagree.
     """
     address = PYODIDE if runtime is None else runtime
-    beside: dict[str, bytes] = {}
+    copied: dict[str, bytes] = {}
     if not _is_address(address):
-        beside = _needed(Path(address).expanduser())
-        # The folder's name changes with the runtime, since browsers keep what lies in it.
-        address = f"runtime-{_digest(beside[_LOCK])}"
+        copied = _required(Path(address).expanduser())
+        # Browsers cache the folder, so that its name must change with the runtime.
+        address = f"runtime-{_digest(copied[_LOCK])}"
     packed, address = wheel(), f"{address.rstrip('/')}/"
     styles = [TEMPLATES / "report.css", STATIC / "page.css"]
     files = {
@@ -66,7 +66,7 @@ def write_page(folder: Path, *, runtime: str | None = None) -> list[Path]:
         "page.js": (STATIC / "page.js").read_bytes(),
         "worker.js": (STATIC / "worker.js").read_bytes(),
         wheel_name(): packed,
-        **{f"{address}{name}": content for name, content in beside.items()},
+        **{f"{address}{name}": content for name, content in copied.items()},
         INDEX: _document(address, packed).encode(),
     }
     _check_folder(folder, files)
@@ -88,48 +88,48 @@ def _check_folder(folder: Path, names: Iterable[str]) -> None:
         for each in (path, *path.parents[: len(Path(name).parts) - 1]):
             if each.is_symlink():
                 raise FileError(
-                    f"{str(each)!r} is a symbolic link, and the page is never written through one; "
+                    f"{str(each)!r} is a symbolic link, through which the page is never written; "
                     "remove it, or name another folder."
                 )
         if path.exists() and not is_page:
             raise FileError(
-                f"{str(path)!r} exists and does not belong to a page of setagree, and only such a "
-                "page is replaced; name a new or empty folder."
+                f"{str(path)!r} exists and does not belong to a page of setagree; name a new or "
+                "empty folder."
             )
 
 
 def _document(runtime: str, packed: bytes) -> str:
-    """Return the HTML with the runtime's address and what the browser may load."""
+    """Return the HTML with the runtime's address and the permitted hosts."""
     place = urlsplit(runtime)
     host = f" {place.scheme}://{place.netloc}" if place.netloc else ""
     text = (STATIC / "index.html").read_text(encoding="utf-8")
-    said = {
+    values = {
         "host": host,
         "runtime": runtime,
         "origin": place.netloc or "this server",
-        # The name alone would let a browser keep an older wheel of the same version.
+        # Without the digest, a browser could use a cached wheel of the same version.
         "wheel": f"{wheel_name()}?{_digest(packed)}",
         "version": sa.__version__,
         "numbers": " ".join(NUMBERS),
         "drawing": " ".join(DRAWING),
     }
-    for name, value in said.items():
+    for name, value in values.items():
         text = text.replace(f"[[{name}]]", escape(value))
     return text
 
 
 def _is_address(runtime: str) -> bool:
-    """Return whether a runtime lies in the network; what cannot stand in a policy is no address."""
+    """Return whether a runtime is an address; a host must be valid in a content policy."""
     place = urlsplit(runtime)
     if place.scheme not in {"http", "https"}:
         return False
     if not re.fullmatch(r"[\w.-]+(:\d+)?", place.netloc, re.ASCII):
-        raise OptionError(f"--runtime {runtime!r} is no address of a server.")
+        raise OptionError(f"--runtime {runtime!r} is not the address of a server.")
     return True
 
 
-def _needed(folder: Path) -> dict[str, bytes]:
-    """Return the files of a runtime in a folder that the page loads."""
+def _required(folder: Path) -> dict[str, bytes]:
+    """Return the files of a runtime in a folder that the page requires."""
     try:
         lock = (folder / _LOCK).read_bytes()
         wanted = [*_CORE, *_packages(json.loads(lock)["packages"])]
@@ -143,15 +143,15 @@ def _needed(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in [*wanted, _LOCK]}
 
 
-def _packages(known: dict[str, Any]) -> Iterator[str]:
-    """Yield the files of the packages that are needed; those of the report where they are known."""
-    left, seen = [*NUMBERS, *(name for name in DRAWING if name in known)], set()
-    while left:
-        name = left.pop().lower()
+def _packages(available: dict[str, Any]) -> Iterator[str]:
+    """Yield the files of the required packages, for the report only if it is possible."""
+    pending, seen = [*NUMBERS, *(name for name in DRAWING if name in available)], set()
+    while pending:
+        name = pending.pop().lower()
         if name not in seen:
             seen.add(name)
-            left += known[name]["depends"]
-            yield known[name]["file_name"]
+            pending += available[name]["depends"]
+            yield available[name]["file_name"]
 
 
 def _digest(content: bytes) -> str:
