@@ -13,6 +13,7 @@ from setagree.checks import Rng, as_generator, check_cost, check_resamples
 from setagree.coefficients.chance import ROUNDING, Floats, divided
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import RaterParts
+from setagree.coefficients.tails import t_quantile
 from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.diagnosis.common import (
     NOT_REQUESTED,
@@ -207,8 +208,6 @@ def _changes(
     """
     if whole.case.sample is not None or not isinstance(whole.definition.model, Fixed | Urn):
         return _scored_changes(study, whole, level, np.arange(study.n_raters))
-    from scipy.special import stdtrit
-
     check_cost("by_rater", n_steps=raters.n_steps, instead=_instead(whole))
     estimate, (own, error, lost_squares) = raters.left.estimate, raters.errors()
     change = estimate - whole.estimate
@@ -217,7 +216,7 @@ def _changes(
     # As in a comparison: without any spread only a change of 0 is known.
     is_zero = is_defined & (np.abs(change) <= ROUNDING)
     df = max(float(whole.sums.sums.n) - 1, 1)
-    half = np.where((error > 0) | is_zero, float(stdtrit(df, (1 + level) / 2)) * error, np.nan)
+    half = np.where((error > 0) | is_zero, -t_quantile(df, (1 + level) / 2) * error, np.nan)
     numbers = (estimate, change, error, change - half, change + half)
     frame = pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))
     lost_squares &= np.isfinite(change) & (whole.standard_error > 0)

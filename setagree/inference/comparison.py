@@ -18,6 +18,7 @@ from setagree.checks import Rng, as_generator, check_level, check_resamples, pub
 from setagree.coefficients.chance import ROUNDING, Floats
 from setagree.coefficients.estimated import estimated, welch_df
 from setagree.coefficients.score_interval import t_of, two_sided, z_of_level
+from setagree.coefficients.tails import normal_quantile, normal_tail, t_quantile, t_tail
 from setagree.distances import Distance
 from setagree.errors import (
     DataError,
@@ -98,19 +99,16 @@ class Difference:
         If all differences are equal, the interval and p are defined only for a difference of 0,
         that is, for identical coefficients.
         """
-        from scipy.special import ndtr, ndtri, stdtrit
-
         if self.ends is not None:
             return self.ends(z_of_level(level))
         if self.resampled is not None:
-            df, tail = self.degrees_of_freedom, (1 - level) / 2
-            tail = float(ndtr(stdtrit(df, tail) * np.sqrt((df + 1) / df)))
+            df = self.degrees_of_freedom
+            tail = normal_tail(t_quantile(df, (1 - level) / 2) * math.sqrt((df + 1) / df))
             low, high = np.quantile(self.resampled, [tail, 1 - tail])
             return float(low), float(high)
         if not (self.standard_error > 0 or self._same):
             return float("nan"), float("nan")
-        df, tail = self.degrees_of_freedom, (1 + level) / 2
-        half = float(ndtri(tail) if np.isinf(df) else stdtrit(df, tail)) * self.standard_error
+        half = -t_quantile(self.degrees_of_freedom, (1 + level) / 2) * self.standard_error
         return self.value - half, self.value + half
 
     @property
@@ -122,21 +120,18 @@ class Difference:
     @property
     def p_value(self) -> float:
         """Two-sided p-value."""
-        from scipy.special import ndtr, ndtri, stdtr
-
         df = self.degrees_of_freedom
         if self.ends is not None:
             return _p_of_ends(self.value, self.ends)
         if (gaps := self.resampled) is not None:
             tail = 1 + min(int((gaps <= ROUNDING).sum()), int((gaps >= -ROUNDING).sum()))
-            z = float(ndtri(min(0.5, tail / (len(gaps) + 1))))
-            return 2 * float(stdtr(df, z * np.sqrt(df / (df + 1))))
+            z = normal_quantile(min(0.5, tail / (len(gaps) + 1)))
+            return 2 * t_tail(df, z * math.sqrt(df / (df + 1)))
         if self._same:
             return float("nan") if np.isnan(self.standard_error) else 1.0
         if not self.standard_error > 0:
             return float("nan")
-        t = -abs(self.value) / self.standard_error
-        return 2 * float(ndtr(t) if np.isinf(df) else stdtr(df, t))
+        return 2 * t_tail(df, abs(self.value) / self.standard_error)
 
     @property
     def _same(self) -> bool:

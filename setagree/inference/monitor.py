@@ -16,6 +16,7 @@ import pandas as pd
 from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.score_interval import z_of_level
+from setagree.coefficients.tails import normal_quantile
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, SetagreeWarning, counted, option, python_or_command, warn
 from setagree.inference.comparison import independent_difference
@@ -81,11 +82,10 @@ def pocock_bound(sizes: Sequence[int], level: float) -> float:
     look by look with Gauss-Legendre integration (Armitage, McPherson and Rowe 1969).
     """
     from scipy.optimize import brentq
-    from scipy.special import ndtri
 
     times, a = np.asarray(sizes, dtype=np.float64) / sizes[-1], 1 - level
     # The bound of one look is the lower limit, Bonferroni's the upper limit.
-    least, most = (-float(ndtri(a / 2 / n)) for n in (1, len(times)))
+    least, most = (normal_quantile(a / 2 / n) for n in (1, len(times)))
     if len(times) == 1:
         return least
     return float(brentq(lambda c: _stays(c, times) - level, least, most, xtol=1e-9))

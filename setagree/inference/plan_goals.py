@@ -18,6 +18,7 @@ from setagree.checks import LOOPED, check_drawing, check_level, public
 from setagree.coefficients.chance import ROUNDING
 from setagree.coefficients.estimated import LEAST_DF, estimated
 from setagree.coefficients.score_interval import Moments
+from setagree.coefficients.tails import normal_quantile, normal_tail, t_quantile
 from setagree.errors import (
     DataError,
     OptionError,
@@ -316,21 +317,19 @@ class Precision:
 
         Return NaN if n units have no degrees of freedom for an interval.
         """
-        from scipy.special import ndtr, ndtri, stdtrit
-
         df, level, th0 = drawing.freedom(n), self.goals.level, 1 - (self.goals.at_least or 0)
         if isnan(df):
             return df
-        th, error, t = 1 - self.estimate, sqrt(variance / n), float(stdtrit(df, level))
+        th, error, t = 1 - self.estimate, sqrt(variance / n), -t_quantile(df, level)
         # Phi([(th0 - th) / SE - t (1 - 1 / 4 df)] / sqrt(1 + t² / 2 df))
         ahead = (th0 - th) / error - t * (1 - 0.25 / df)
-        by_t = float(ndtr(ahead / sqrt(1 + t * t / (2 * df))))
+        by_t = normal_tail(-ahead / sqrt(1 + t * t / (2 * df)))
         if self.score is None:
             return by_t
-        m, z = self.score, float(ndtri(level))
+        m, z = self.score, -normal_quantile(level)
         k = (z * z + m.of_t * (t * t - z * z)) / n * variance / self.variance
         reach = sqrt(max(0.0, k * (m.sig * th0 + m.B * th0 * th0)))
-        return min(by_t, float(ndtr((th0 - reach - th) / error)))
+        return min(by_t, normal_tail(-(th0 - reach - th) / error))
 
     def units(self, variance: float, drawing: Drawing = ONE_BY_ONE) -> Sequence[int]:
         """Return the numbers of units to try, or the smallest number that reaches the goal."""

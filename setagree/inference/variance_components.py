@@ -14,6 +14,7 @@ import pandas as pd
 from setagree.checks import check_level
 from setagree.coefficients.chance import ROUNDING, Floats, divided
 from setagree.coefficients.estimated import jackknife_variance
+from setagree.coefficients.tails import t_quantile
 from setagree.credit.base import Weights, sums_to_others
 from setagree.credit.within_groups import spread_within_groups
 from setagree.distances.registry import DistanceLike
@@ -248,13 +249,11 @@ class VarianceComponents(Result):
 
     def _interval(self, x: float | Floats, units: Floats, raters: Floats) -> tuple[float, float]:
         """Return x ± t SE, SE² the sum of the jackknife variances over units and over raters."""
-        from scipy.special import stdtrit
-
         R = len(raters)
         if R < _FEWEST or not (np.isfinite(units).all() and np.isfinite(raters).all()):
             return float("nan"), float("nan")
         error = np.sqrt(jackknife_variance(units) + jackknife_variance(raters))
-        half = float(stdtrit(R - 1, (1 + self.level) / 2)) * error
+        half = -t_quantile(R - 1, (1 + self.level) / 2) * error
         return float(x - half), float(x + half)
 
     def by_label(self) -> pd.DataFrame:

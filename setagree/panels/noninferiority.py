@@ -14,6 +14,7 @@ import pandas as pd
 from setagree.checks import check_level
 from setagree.coefficients.chance import Floats
 from setagree.coefficients.estimated import Estimated, estimated
+from setagree.coefficients.tails import normal_quantile, t_quantile, t_tail
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -88,11 +89,9 @@ class _Changed:
 
     def _tail(self, margin: float, k: float) -> float:
         """Return P(t > g(T)) of a loss of the margin, with T = (change + margin) / SE."""
-        from scipy.special import stdtr
-
         # g(T) = T + k T² / 3 + k² T³ / 27 + k / 6 (Hall 1992)
         T = (self.difference + margin) / self.standard_error
-        return float(stdtr(len(self.psi) - 1, -(T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6)))
+        return t_tail(len(self.psi) - 1, T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6)
 
 
 _UNDEFINED = Estimated(float("nan"), np.zeros(0, dtype=np.intp), np.zeros(0), float("nan"))
@@ -246,12 +245,10 @@ class Replacement(_Changed, Result):
         Delta - SE g⁻¹(±t), g(T) = T + k T² / 3 + k² T³ / 27 + k / 6. The test at 0.05 corresponds
         to the level 0.90.
         """
-        from scipy.special import stdtrit
-
         check_level(level)
         if self.reason is not None:
             return float("nan"), float("nan")
-        t, k = float(stdtrit(len(self.psi) - 1, (1 + level) / 2)), self.skewness
+        t, k = -t_quantile(len(self.psi) - 1, (1 + level) / 2), self.skewness
         y = np.array([t, -t])
         # g⁻¹(y) = (3 / k) [(1 + k (y - k / 6))^(1/3) - 1]
         inverse = y if abs(k) < 1e-8 else (3 / k) * (np.cbrt(1 + k * (y - k / 6)) - 1)
@@ -292,8 +289,6 @@ class Replacement(_Changed, Result):
         OptionError
             A model with that change loses the margin, so that no number of units is sufficient.
         """
-        from scipy.special import ndtri
-
         check_share("power", power)
         if not self.margin + difference > 0:
             raise OptionError(
@@ -301,7 +296,7 @@ class Replacement(_Changed, Result):
                 "number of units makes such a model pass."
             )
         sd = self.standard_error * np.sqrt(len(self.psi))
-        z = float(ndtri(1 - ALPHA) + ndtri(power))
+        z = -normal_quantile(1 - ALPHA) - normal_quantile(power)
         return int(np.ceil((z * sd / (self.margin + difference)) ** 2))
 
     @property

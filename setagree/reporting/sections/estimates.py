@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import ROUNDING
+from setagree.coefficients.tails import t_tail
 from setagree.distances import get_distance
 from setagree.errors import counted
 from setagree.inference.permutation import PermutationTest, permutation_test
@@ -146,13 +147,11 @@ def _normal_p(test: PermutationTest) -> float:
 
     A further reshuffle is within mean ± t s sqrt(1 + 1 / B), with B - 1 degrees of freedom.
     """
-    from scipy.special import stdtr
-
     B = len(test.defined)
     if B < 2:
         return float("nan")
     spread = max(float(test.defined.std(ddof=1)), ROUNDING) * np.sqrt(1 + 1 / B)
-    return float(2 * stdtr(B - 1, -abs(test.agreement.estimate - test.defined.mean()) / spread))
+    return 2 * t_tail(B - 1, abs(test.agreement.estimate - test.defined.mean()) / spread)
 
 
 def chance_summary(f: Findings, test: PermutationTest) -> Sentence:
