@@ -128,7 +128,10 @@ def read_hierarchy(
             )
         return Hierarchy({}, path_separator)
     stated: Any = parents
-    if isinstance(parents, os.PathLike) or (isinstance(parents, str) and _is_path(parents)):
+    # A text is a path if it looks like one; a single word is more likely a mistake.
+    if isinstance(parents, os.PathLike) or (
+        isinstance(parents, str) and (os.path.lexists(parents) or Path(parents).suffix)
+    ):
         stated = parents_table(parents)
     if hasattr(stated, "columns"):
         return _checked(*_of_table(as_pandas(stated)))
@@ -141,11 +144,6 @@ def read_hierarchy(
 def is_separator(text: str) -> bool:
     """Return whether text separates the steps of labels that are paths, such as /, :: or >."""
     return bool(text.strip()) and not any(map(str.isalnum, text))
-
-
-def _is_path(text: str) -> bool:
-    """Return whether text may be the path of a file; a single word is more likely a mistake."""
-    return os.path.lexists(text) or bool(Path(text).suffix)
 
 
 def parents_table(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> pd.DataFrame:

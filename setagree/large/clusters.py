@@ -253,8 +253,7 @@ def _kept(
 
     kept = [delayed(kept_part, nout=2)(part, where, tested, columns) for part in parts]
     counts = _compute(_tree([n for _, n in kept], partial(sum, start=NO_ROWS)))
-    counts.check(where)
-    counts.warn_dropped(where)
+    counts.report(where)
     return [part for part, _ in kept]
 
 

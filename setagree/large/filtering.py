@@ -196,7 +196,7 @@ def kept_lazy(
 ) -> nw.LazyFrame[Any]:
     """Return the matching rows of a lazy table, and warn of the number of other rows."""
     matching = find_matching(frame, engine, where, columns)
-    matching.counts.warn_dropped(where)
+    matching.counts.report(where)
     return matching.kept(frame, engine)
 
 

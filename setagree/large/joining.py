@@ -20,15 +20,13 @@ from setagree.errors import (
     MissingMarkerWarning,
     RepeatsError,
     SetagreeError,
-    SetagreeWarning,
     counted,
     listing,
     option,
     python_or_command,
-    warn,
 )
 from setagree.files.streams import COMPRESSED, JSON_SUFFIXES, TEXT_SUFFIXES
-from setagree.large.opening import open_study, open_table
+from setagree.large.opening import note_or_warn, open_study, open_table
 from setagree.study.annotations import Annotations
 from setagree.study.answer_warnings import warn_similar
 from setagree.study.attributes import named_raters
@@ -36,7 +34,7 @@ from setagree.study.codes import as_objects, common_order, have_degrees
 from setagree.study.columns import with_columns
 from setagree.study.frames import as_pandas
 from setagree.study.identifiers import tidied
-from setagree.study.reading import Note, Reading, no_note
+from setagree.study.reading import Note, Reading
 from setagree.study.row_filter import Where, counting_rows, kept_rows
 from setagree.wording.label_sets import Degrees
 
@@ -173,7 +171,7 @@ def _applies(where: Where | None, columns: list[Any], source: object, note: Note
     absent = [] if where is None else [n for n in where.columns if n not in map(str, columns)]
     if where is None or not absent:
         return where is not None
-    _report(
+    note_or_warn(
         f"{_source_name(source)}: {option('where', where.text)} was not applied to the model's "
         f"answers, which have no column {absent[0]!r}.",
         note,
@@ -259,14 +257,14 @@ def _joined(
     study: Annotations, model: Annotations, name: str, note: Note | None, *, all_units: bool
 ) -> Annotations:
     """Return a study with the answers of a model to its units, or to all units of the model."""
-    _check_same_kind(study, model, name)
-    shared = _shared(study, model, name, no_note if all_units else note)
+    _check_fits(study, model, name)
     if all_units:
         new = model.units[_places(study, model) < 0]
         unanswered = [unit for unit in study.unanswered if unit not in {*new}]
         units = as_objects([*study.units, *new])
         study = replace(study, units=units, unanswered=as_objects(unanswered))
-    model = model if all_units else shared
+    else:
+        model = _shared(study, model, name, note)
     codes = {value: code for code, value in enumerate(study.values)}
     moved = np.array([codes.setdefault(value, len(codes)) for value in model.values])
     values = [*map(Degrees.of, codes)] if have_degrees(codes) else codes
@@ -294,8 +292,8 @@ def _after(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[np.
     return np.concatenate([first, second]).astype(np.int32)
 
 
-def _check_same_kind(study: Annotations, model: Annotations, name: str) -> None:
-    """Raise an error for answers of another kind, and for raters in both."""
+def _check_fits(study: Annotations, model: Annotations, name: str) -> None:
+    """Raise an error for answers of another kind, for raters in both, and without a common unit."""
     if model.kind != study.kind:
         raise DataError(
             f"{name}: the model's answers are of kind {model.kind!r} and the study's "
@@ -307,32 +305,24 @@ def _check_same_kind(study: Annotations, model: Annotations, name: str) -> None:
         raise DataError(
             f"{name}: the model has the name of a rater of the study, {listing(both)}; rename it."
         )
+    if (_places(study, model) < 0).all():
+        raise DataError(
+            f"{name}: no unit of the model is one of the study. The model has "
+            f"{listing(model.units.tolist())}; the study has {listing(study.units.tolist())}."
+        )
 
 
 def _shared(study: Annotations, model: Annotations, name: str, note: Note | None) -> Annotations:
     """Return the answers of a model to the units of a study, and report its other units."""
     is_other = _places(study, model) < 0
-    if is_other.all():
-        raise DataError(
-            f"{name}: no unit of the model is one of the study. The model has "
-            f"{listing(model.units.tolist())}; the study has {listing(study.units.tolist())}."
-        )
     if not is_other.any():
         return model
     sentence = (
         f"{name}: {int(is_other.sum()):,} of the model's {counted(model.n_units, 'unit')} left "
         f"out, as nobody in the study rated them ({listing(model.units[is_other].tolist())})."
     )
-    _report(sentence, note)
+    note_or_warn(sentence, note)
     return model.take(~is_other[model.unit_codes])
-
-
-def _report(sentence: str, note: Note | None) -> None:
-    """Pass a sentence to `note`, or warn if it is None."""
-    if note is None:
-        warn(sentence, SetagreeWarning)
-    else:
-        note(sentence)
 
 
 def _places(study: Annotations, model: Annotations) -> npt.NDArray[np.int64]:

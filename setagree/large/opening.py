@@ -630,9 +630,9 @@ def _from_rows(frame: Any, reading: Reading, note: Note) -> Annotations:
     return study
 
 
-def note_or_warn(sentence: str, note: Note) -> None:
-    """Pass a sentence to `note`, or warn if it is `no_note`."""
-    if note is no_note:
+def note_or_warn(sentence: str, note: Note | None) -> None:
+    """Pass a sentence to `note`, or warn if it is `no_note` or None."""
+    if note is None or note is no_note:
         warn(sentence, SetagreeWarning)
     else:
         note(sentence)

@@ -228,8 +228,7 @@ def _kept_files(
         _, matched = where.match(_tested_columns(file, name, where, reading))
         kept += [file] * (matched.n_kept > 0)
         counts += matched
-    counts.check(where)
-    counts.warn_dropped(where)
+    counts.report(where)
     return kept, None if where.columns == (reading.filename_column,) else where
 
 

@@ -351,8 +351,7 @@ def _matching(
     names = files.condition_columns(where)
     matching = None if copied else find_matching(native(ready.paths), engine, where, names)
     counts = copied or (matching.counts if matching else NO_ROWS)
-    counts.check(where)
-    counts.warn_dropped(where)
+    counts.report(where)
     return matching
 
 

@@ -651,16 +651,12 @@ class Annotations(ReadOnlyArrays):
             others = unobserved[~unobserved["rater"].isin(names)].reset_index(drop=True)
             part = replace(part, unobserved=others)
         more = None if self.with_queued is None else self.with_queued.exclude_raters(raters)
-        return replace(part, with_queued=more, repeats=_without(self.repeats, names))
-
-
-def _without(repeats: Annotations | None, names: Sequence[object]) -> Annotations | None:
-    """Return the repeats of other raters than those named, or None without such repeats."""
-    if repeats is None:
-        return None
-    others = np.array([rater not in names for _, rater in repeats.units])
-    rows = others[repeats.unit_codes]
-    return repeats.take(rows).with_used_values() if rows.any() else None
+        part = replace(part, with_queued=more, repeats=None)
+        if (repeats := self.repeats) is not None:
+            is_kept = np.array([rater not in names for _, rater in repeats.units])
+            if (rows := is_kept[repeats.unit_codes]).any():
+                part = replace(part, repeats=repeats.take(rows).with_used_values())
+        return part
 
 
 def _answers(study: Annotations) -> npt.NDArray[np.object_]:

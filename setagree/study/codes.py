@@ -595,13 +595,18 @@ def _check_numbers(column: Column, scalars: Callable[[], str]) -> None:
 
 
 def _check_flags(cells: Sequence[object]) -> None:
-    """Raise an error for rows of flags with an ambiguous meaning."""
+    """Raise an error for rows of flags with an ambiguous meaning or of different lengths."""
     rows: list[Any] = [
         cell for cell in cells if isinstance(cell, list | tuple | np.ndarray) and len(cell)
     ]
     if not rows:
         return
-    _check_uneven_flags(rows)
+    flags = [row for row in rows if all(isinstance(f, bool | np.bool_) for f in row)]
+    if other := [row for row in flags if len(row) != len(flags[0])]:
+        raise LabelError(
+            f"one-hot rows of different lengths, such as {shorten(flags[0])} and "
+            f"{shorten(other[0])}."
+        )
     if not any(isinstance(cell, str) and cell.strip() for cell in cells):
         _check_numeric_flags(rows)
 
@@ -618,16 +623,6 @@ def _check_numeric_flags(rows: Sequence[Sequence[Any]]) -> None:
         raise LabelError(
             f"every cell is a list of {max(widths)} zeros and ones, such as {shorten(rows[0])}: "
             "make them booleans if they are one-hot rows, or text if they are labels."
-        )
-
-
-def _check_uneven_flags(rows: Sequence[Sequence[Any]]) -> None:
-    """Raise an error for one-hot rows of different lengths."""
-    flags = [row for row in rows if all(isinstance(f, bool | np.bool_) for f in row)]
-    other = next((row for row in flags if len(row) != len(flags[0])), None)
-    if other is not None:
-        raise LabelError(
-            f"one-hot rows of different lengths, such as {shorten(flags[0])} and {shorten(other)}."
         )
 
 

@@ -44,7 +44,9 @@ def open_frame(data: object, *, also: str = "") -> Any:
         import narwhals as nw
     except ImportError:
         if streams or hasattr(data, "columns"):
-            raise missing_package(f"a {_kind(data)}", "narwhals", "frames") from None
+            library = type(data).__module__.partition(".")[0].lstrip("_")
+            kind = f"a {library} {type(data).__name__}"
+            raise missing_package(kind, "narwhals", "frames") from None
         raise _no_table(data, also) from None
     try:
         frame: object = nw.from_native(data, pass_through=True)
@@ -193,10 +195,6 @@ def _no_table(data: object, also: str) -> NoTableError:
     elif isinstance(data, list | tuple | dict | np.ndarray):
         remedy += ", or Python objects to setagree.read"
     return NoTableError(f"Expected {expected}, got {a_type(data)}; pass {remedy}.")
-
-
-def _kind(data: object) -> str:
-    return f"{type(data).__module__.partition('.')[0].lstrip('_')} {type(data).__name__}"
 
 
 def _names(frame: Any) -> list[Any]:

@@ -405,7 +405,10 @@ def _check_stray_columns(columns: Sequence[Column]) -> None:
     cells, parts = _distinct_answers(columns)
     strays = _strays(cells, parts)
     advice = _advice(columns, parts, strays)
-    _check_names(columns, _NO_RATERS, advice)
+    if (odd := _first_named(columns, _NO_RATERS)) is not None:
+        raise DataError(
+            f"column {odd!r} seems not to be a rater; if it is not one, list the raters: {advice}"
+        )
     for column, (n_distinct, n_cells) in zip(columns, strays, strict=True):
         if n_distinct:
             raise DataError(
@@ -414,7 +417,11 @@ def _check_stray_columns(columns: Sequence[Column]) -> None:
                 f"occur in no other column); use {option('unit', column.name)}, or list the "
                 f"raters: {advice}"
             )
-    _check_names(columns, UNIT_NAMES, advice)
+    if (odd := _first_named(columns, UNIT_NAMES)) is not None:
+        raise DataError(
+            f"column {odd!r} has the name of units; use {option('unit', odd)}, or list the "
+            f"raters: {advice}"
+        )
     _warn_families(columns, cells, parts)
 
 
@@ -508,20 +515,10 @@ def _advice(
     )
 
 
-def _check_names(columns: Sequence[Column], odd_names: set[str], advice: str) -> None:
-    """Raise an error for a column whose name is not that of a rater."""
-    names = [column.name for column in columns]
-    odd = [name for name in names if str(name).strip().lower() in odd_names]
-    if not odd:
-        return
-    if odd_names is UNIT_NAMES:
-        raise DataError(
-            f"column {odd[0]!r} has the name of units; use {option('unit', odd[0])}, or list the "
-            f"raters: {advice}"
-        )
-    raise DataError(
-        f"column {odd[0]!r} seems not to be a rater; if it is not one, list the raters: {advice}"
-    )
+def _first_named(columns: Sequence[Column], names: set[str]) -> Hashable | None:
+    """Return the first column with one of the names in any case, or None."""
+    spelled = (column.name for column in columns)
+    return next((name for name in spelled if str(name).strip().lower() in names), None)
 
 
 def _may_identify(cell: object) -> bool:

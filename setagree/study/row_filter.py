@@ -373,6 +373,11 @@ class Counts:
         dropped = f"{self.n - self.n_kept:,} of {counted(self.n, 'row')}"
         return f"{option('where', where.text)} drops {dropped}{null}."
 
+    def report(self, where: Where, name: str | None = None) -> None:
+        """Raise `DataError` if no row of a table, with an optional name, is kept; else warn."""
+        self.check(where)
+        warn(f"{name}: " * (name is not None) + self.sentence(where), DroppedRowsWarning)
+
     def check(self, where: Where) -> None:
         """Raise `DataError` if no row is kept."""
         if self.n and not self.n_kept:
@@ -385,10 +390,6 @@ class Counts:
             raise DataError(
                 f"{option('where', where.text)} keeps none of {counted(self.n, 'row')}{detail}."
             )
-
-    def warn_dropped(self, where: Where, name: str | None = None) -> None:
-        """Warn of the number of rows that were dropped from a table with an optional name."""
-        warn(f"{name}: " * (name is not None) + self.sentence(where), DroppedRowsWarning)
 
 
 NO_ROWS = Counts(0, 0)
@@ -414,8 +415,7 @@ def matching_rows(frame: Any, where: Where, *, table: str | None = None) -> npt.
     names = where.columns_in(column_names(frame))
     columns = as_pandas(frame, names)
     kept, counts = where.match([columns[name] for name in names])
-    counts.check(where)
-    counts.warn_dropped(where, table)
+    counts.report(where, table)
     return kept
 
 
