@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from importlib.util import find_spec
@@ -582,7 +582,8 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
         as_read = replace(reading, spans=None, tokens=None, blank=reading.blank or "empty")
         return sized_pieces(_from_rows(frame, as_read, note), reading)
     frame = _kept(frame, reading)
-    with counting_rows(reading.condition.counted_from if reading.condition else ""):
+    where = reading.condition
+    with nullcontext() if where is None else counting_rows(where.counted_from):
         study = _from_rows(frame, reading, note)
     if reading.unit_columns is None and ":" in str(study.units[:1]):  # such as doc1:0-40
         warn_pieces(study.units.tolist())

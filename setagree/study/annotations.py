@@ -38,12 +38,12 @@ from setagree.study.codes import (
 )
 from setagree.study.columns import Role, check_roles
 from setagree.study.degrees import from_degrees
-from setagree.study.frames import Frame
+from setagree.study.frames import Frame, listed_columns
 from setagree.study.identifiers import tidied
 from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.numbers import inferred
 from setagree.study.preparation import in_order, prepare_rows, statuses, with_unobserved
-from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading
+from setagree.study.reading import ANSWER_KINDS, QUEUED, AnswerKind, Duplicates, Reading
 from setagree.study.sampling import Sampling
 from setagree.study.spans import from_spans, warn_pieces
 from setagree.wording.label_sets import Label, display_labels, sorted_labels
@@ -253,9 +253,10 @@ class Annotations(ReadOnlyArrays):
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
-        rows = prepare_rows(data, reading)
-        if rows.counted is data:
+        names = data if isinstance(data, pd.DataFrame) else listed_columns(data)
+        if reading.status is None and reading.queued is None and QUEUED not in names:
             return cls._coded(data, reading)
+        rows = prepare_rows(data, reading)
         plain, with_queued = replace(reading, status=None, queued=None), None
         if rows.with_queued is not None:
             with warnings.catch_warnings():

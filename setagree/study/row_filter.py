@@ -425,7 +425,7 @@ def counting_rows(counted_from: str) -> Iterator[None]:
     try:
         yield
     except SetagreeError as error:
-        if not (counted_from and _ROWS.search(str(error))):
+        if not _ROWS.search(str(error)):
             raise
         raise type(error)(f"{error} {counted_from}") from error
 
