@@ -387,8 +387,9 @@ class RaterParts(_Parts):
             out = np.maximum(out + self._total(then**2 - before**2), 0.0)
             return out, out <= _SQUARES_TOL * (w**2 * np.diag(products)).max(axis=1)
 
-        own, lost = squares(0.0)
-        return root(own), root(squares(u)[0]), lost
+        (own, lost), (changes, lost_changes) = squares(0.0), squares(u)
+        of_change = root(changes)
+        return root(own), of_change, lost | (lost_changes & (of_change > 0))
 
     def _changed(self) -> tuple[Codes, Floats, Floats, tuple[Sums, Floats]]:
         """Return the row of the unit of each rating, and what the unit has without the rating.

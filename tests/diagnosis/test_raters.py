@@ -135,6 +135,8 @@ class TestByRater:
     @given(STUDIES, st.sampled_from(["masi", "nominal", "hamming", "any_overlap"]))
     # All credit is full: AC has pe = 1 for all raters, and less without r1 or r2.
     @example([[None, {"a", "b"}, {"a", "b", "d"}], [{"a", "b"}, {"a", "b", "d"}]], "any_overlap")
+    # Percent agreement does not change in any unit without r0 or r2.
+    @example([[None, set()], [set(), {"a"}], [None, set(), {"a"}], [set()] * 3 + [{"a"}]], "masi")
     def test_without_each_rater(self, coefficient, rows, distance):
         study = study_of(rows)
         frame = quietly(sa.by_rater, study, coefficient=coefficient, distance=distance)
