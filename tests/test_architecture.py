@@ -369,7 +369,7 @@ BUDGET = {
     "exports": 5_250,
     "files": 1_950,
     "inference": 7_300,
-    "large": 4_800,
+    "large": 4_750,
     "panels": 5_150,
     "plots": 2_650,
     "reporting": 4_800,
