@@ -504,7 +504,7 @@ def _warn_queued(table: pd.DataFrame, reading: Reading, marks: npt.NDArray[np.bo
             "remains for a coefficient."
         )
     warn(
-        f"{n:,} of {counted(n_ratings, 'rating')} came from a queue that looks at answers (column "
+        f"{n:,} of {counted(n_ratings, 'rating')} came from a queue that uses the answers (column "
         f"{reading.queued!r}): coefficients omit them, and the consensus uses them.",
         DroppedRowsWarning,
     )

@@ -81,7 +81,7 @@ def test_a_queue_that_comes_back_is_left_out(study):
     pd.concat([table, extra]).to_csv("more.csv", index=False)
     result = invoke("score", "more.csv", "--format", "json", "--queued", "queued")
     assert "5 of" in result.stderr
-    assert "came from a queue that looks at answers" in result.stderr
+    assert "came from a queue that uses the answers" in result.stderr
     estimate = json.loads(result.stdout)[0]["estimate"]
     assert estimate == pytest.approx(sa.krippendorff_alpha(study).estimate, abs=1e-12)
     extra.to_csv("new.csv", index=False)  # in a file of its own, beside one without the column
