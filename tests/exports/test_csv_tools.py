@@ -366,5 +366,5 @@ def test_the_samples_that_cannot_tell_say_so(name, samples):
 
 @pytest.mark.parametrize("name", ["nvivo_matrix_coding.csv", "nvivo_coding_comparison.csv"])
 def test_the_samples_without_raters_are_refused(name, samples):
-    with pytest.raises(DataError, match="who gave which codes"):
+    with pytest.raises(DataError, match="does not contain the codes of each user"):
         read(samples[0] / name)

@@ -400,5 +400,5 @@ def test_sample_of_numbers():
 
 @needs_samples
 def test_sample_of_consolidated_answers():
-    with pytest.raises(DataError, match="no workers"):
+    with pytest.raises(DataError, match="without workers"):
         sa.read(SAMPLES / "sagemaker/manifests/output/output.manifest")
