@@ -495,7 +495,10 @@ class TestPage:
         path = report(study, tmp_path / "x.html", groups=groups, rng=1)
         assert time.process_time() - start < 40  # CPU seconds of two cores
         assert path.stat().st_size < 3_000_000
-        assert "468 raters with 50,226 ratings are not mapped here" in page_of(path).text
+        said = (
+            "A map of 468 raters with 50,226 ratings takes too long for a report; use sa.rater_map."
+        )
+        assert said in page_of(path).text
 
 
 class TestQuestions:
