@@ -243,9 +243,10 @@ class Reading:
             check_choice("kind", self.kind, ANSWER_KINDS)
         if self.duplicates is not Reading.duplicates:
             check_choice("duplicates", self.duplicates, get_args(Duplicates))
-        name = "the name of a new column"
-        check_type("filename_column", self.filename_column, str | None, name)
-        check_type("sheet", self.sheet, str | int | None, "the name of a sheet, or its number")
+        if self.filename_column is not None:
+            check_type("filename_column", self.filename_column, str, "the name of a new column")
+        if self.sheet is not None:
+            check_type("sheet", self.sheet, str | int, "the name of a sheet, or its number")
         row = self.header_row
         if row is not None and (isinstance(row, bool) or not isinstance(row, int) or row < 1):
             raise OptionError(f"{option('header_row', row)} must be a whole number from 1.")
@@ -282,7 +283,8 @@ class Reading:
 
     def _check_spans(self) -> None:
         """Raise an error for invalid options of spans."""
-        check_type("spans", self.spans, bool | str | None, "True, or the name of a layer")
+        if self.spans is not None:
+            check_type("spans", self.spans, bool | str, "True, or the name of a layer")
         if self.tokens is not None:
             check_choice("tokens", self.tokens, get_args(Tokens))
             if not self.spans:

@@ -202,11 +202,17 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            (["test", "study.csv", "--scheme", "table"], "--scheme table needs the file in memory"),
-            (["plan", "study.csv", "--ratings", "2,3"], "--ratings needs the file in memory, as"),
+            (
+                ["test", "study.csv", "--scheme", "table"],
+                "--scheme table is for files that are read into",
+            ),
+            (
+                ["plan", "study.csv", "--ratings", "2,3"],
+                "--ratings is for files that are read into memory",
+            ),
             (
                 ["plan", "study.csv", "--budget", "99", "--cost-rating", "1"],
-                "--cost-rating needs the file in memory, as",
+                "--cost-rating is for files that are read into memory",
             ),
             (["compare", "parts/0.csv", "parts/1.csv"], "--design independent"),
         ],

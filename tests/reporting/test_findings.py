@@ -488,7 +488,7 @@ class TestSentences:
             path = sa.report(study, tmp_path / f"{name}.md", distance=name, n_resamples=19, rng=1)
             said = path.read_text(encoding="utf-8")
             assert said.count("were proposed for nominal agreement") == 1
-            assert said.count("means something else with MASI than with nominal") == 1
+            assert said.count("not mean the same agreement with MASI as with nominal") == 1
 
     def test_confusions_below_chance_are_no_findings(self):
         """A confusion is named only above chance, of at least 5 pairs seen and 5 by chance.
