@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_support import invoke, ok, refusal, script
+from cli_support import WALKTHROUGH, invoke, ok, refusal, script
 
 import setagree as sa
 from setagree.scoring.coefficients import COEFFICIENTS
@@ -27,20 +27,6 @@ from setagree import __main__
 from setagree.cli import app as cli
 from setagree.cli import scores as cli_scores
 
-# T1: the published R walk-through, 11 units x 3 raters; "." is missing.
-WALKTHROUGH = """unit,r1,r2,r3
-1,"a, b",a,b
-2,"a, b","a, b","a, b"
-3,a,a,a
-4,c,c,
-5,c,"a, c","a, c"
-6,d,d,d
-7,b,d,e
-8,"a, b",a,b
-9,"a, b","a, b, c","a, b, c, i"
-10,a,"b, d",a
-11,a,a,e
-"""
 LONG = 'doc,who,tags\nd1,ann,"joy, fear"\nd1,bob,joy\nd2,ann,fear\nd2,bob,fear\nd3,ann,\nd3,bob,\n'
 SCORES = "item,coder,score\n1,a,2\n1,b,10\n2,a,3\n2,b,3\n3,a,10\n3,b,9\n"
 DATA = os.environ.get("SETAGREE_DATA")
@@ -146,14 +132,8 @@ class TestScore:
         assert wide == ok("score", "scores.csv", "-d", "interval", "-f", "json")
 
     def test_several_names(self):
-        names = [
-            "-c",
-            "fleiss_kappa, cohen_kappa",
-            "-c",
-            "krippendorff_alpha",
-            "-d",
-            "dice,nominal",
-        ]
+        names = ["-c", "fleiss_kappa, cohen_kappa", "-c", "krippendorff_alpha"]
+        names += ["-d", "dice,nominal"]
         found = estimates(ok("score", "long.csv", "--blank", "empty", *names, "-f", "json"))
         assert list(found) == [
             (coefficient, distance)
@@ -618,15 +598,6 @@ class TestHelp:
     def test_lists_have_no_markup(self, command):
         assert not {"`", "\\"} & {*ok(command)}
 
-    @pytest.mark.parametrize("name", sorted(COEFFICIENTS))
-    def test_listed_coefficients_run(self, name):
-        assert name in ok("score", "long.csv", "--blank", "empty", "-c", name)
-
-    @pytest.mark.parametrize("name", sa.distances.distance_names())
-    def test_listed_distances_run(self, name):
-        results = [invoke("score", file, "-d", name) for file in ("long.csv", "scores.csv")]
-        assert any(result.exit_code == 0 and name in result.stdout for result in results)
-
 
 @pytest.mark.slow
 class TestProcess:
@@ -694,18 +665,17 @@ class TestProcess:
         assert run.stdout == "[]\n"
 
     @pytest.mark.usefixtures("ctrl_c_is_heard")
-    @pytest.mark.parametrize("step", ["sa.agreement", "reading.open_study"])
-    def test_interrupt(self, step):
+    def test_interrupt(self):
         """Ctrl-C ends with 130, without a traceback, and leaves the old file as it was."""
         Path("out.txt").write_text("old")
-        code = f"""
+        code = """
             import sys, time
             import setagree as sa
-            from setagree.cli import app as cli, reading
+            from setagree.cli import app as cli
             def slow(*args, **options):
                 print("ready", file=sys.stderr, flush=True)
                 time.sleep(60)
-            {step} = slow
+            sa.agreement = slow
             sys.exit(cli.run())
             """
         words = ["score", "long.csv", "--blank", "empty", "--output", "out.txt"]
@@ -719,11 +689,10 @@ class TestProcess:
         assert Path("out.txt").read_text() == "old"
         assert not list(Path().glob(".*"))
 
-    @pytest.mark.parametrize("words", [["score", "walk.csv", "--wide"], ["--help"]])
-    def test_broken_pipe(self, words):
+    def test_broken_pipe(self):
         reader, writer = os.pipe()
         os.close(reader)
-        start = [sys.executable, "-m", "setagree", *words]
+        start = [sys.executable, "-m", "setagree", "--help"]
         run = subprocess.run(start, stdout=writer, stderr=subprocess.PIPE, text=True)
         os.close(writer)
         assert "Traceback" not in run.stderr

@@ -11,9 +11,9 @@ from scipy import stats
 pytest.importorskip("typer")
 
 from cli_support import invoke, ok, refusal, rows
+from reporting_support import by_id, gathered
 
 import setagree as sa
-from setagree.reporting.findings import gather, sections
 from setagree.reporting.headline import counts_line
 
 
@@ -398,14 +398,13 @@ def test_clusters_that_count(study):
     found = sa.bootstrap(table, n_resamples=20, rng=1)
     assert [row.drawn for row in found] == ["12 clusters"] * 2
     assert json.loads(table.to_json())[1]["n_clusters"] == 12
-    gathered = gather(study.take(kept), n_resamples=19, rng=1)
-    assert counts_line(gathered).endswith("12 clusters")
-    note = next(one.note for one in sections(gathered) if one.id == "choices")
+    whole = gathered(study.take(kept))
+    assert counts_line(whole).endswith("12 clusters")
+    note = by_id(whole)["choices"].note
     assert "11 clusters (Krippendorff's alpha), 12 clusters (" in note
-    gathered = gather(study.take(kept), coefficient="fleiss_kappa", n_resamples=19, rng=1)
-    notes = {one.id: one.note for one in sections(gathered)}
-    assert "95% interval (12 clusters) for each rater" in notes["raters"]
-    assert "(11 clusters), which is too narrow for rare labels" in notes["labels"]
+    shown = by_id(gathered(study.take(kept), coefficient="fleiss_kappa"))
+    assert "95% interval (12 clusters) for each rater" in shown["raters"].note
+    assert "(11 clusters), which is too narrow for rare labels" in shown["labels"].note
 
 
 @pytest.mark.parametrize(

@@ -39,24 +39,18 @@ def same(words, more):
 
 class TestScore:
     @pytest.mark.parametrize(
-        "more",
+        ("file", "more"),
         [
-            LARGE,
-            ["--temp-directory", "parts"],
-            ["--assume-unique"],
-            ["--partitioned-by-unit", "--tool", "table"],
-            [*LARGE, "--temp-directory", "parts", "--assume-unique", "--partitioned-by-unit"],
+            ("study.csv", LARGE),
+            ("parts/*.csv", ["--temp-directory", "parts"]),
+            ("study.csv", ["--assume-unique"]),
+            ("parts/*.csv", ["--partitioned-by-unit", "--tool", "table"]),
         ],
     )
-    @pytest.mark.parametrize("file", ["study.csv", "parts/*.csv"])
     def test_the_same_numbers(self, file, more):
-        found = same(["score", file, "--blank", "empty", "-d", "masi,jaccard"], more)
-        assert len(found) == 4
-
-    def test_raters(self):
-        """Conger's kappa, which asks the rater of each answer, is the same, and so is its test."""
-        words = ["study.csv", "--blank", "empty", "-c", "conger_kappa,krippendorff_alpha"]
-        assert len(same(["score", *words], LARGE)) == 2
+        """Conger's kappa asks the rater of each answer."""
+        words = ["-d", "masi,jaccard", "-c", "conger_kappa,krippendorff_alpha"]
+        assert len(same(["score", file, "--blank", "empty", *words], more)) == 4
 
     def test_unasked(self, monkeypatch):
         """A file that needs much memory is reduced unasked, unless only memory can read it so."""
@@ -85,16 +79,8 @@ class TestScore:
         )
         Path("odd.csv").write_text(text, encoding="latin-1")
         words = ["score", "odd.csv", "--unit", "doc", "--rater", "who", "--labels", "tags"]
-        words += [
-            "--label-sep",
-            ";",
-            "--case",
-            "lower",
-            "--na-values",
-            "n/a",
-            "--codebook",
-            "a,b,c",
-        ]
+        words += ["--label-sep", ";", "--case", "lower", "--na-values", "n/a"]
+        words += ["--codebook", "a,b,c"]
         words += ["--blank", "empty", "--encoding", "latin-1", "--level", "0.9", "-c", "gwet_ac"]
         assert same(words, LARGE)["n_ratings"].item() == 9
 
@@ -124,30 +110,20 @@ class TestScore:
         expected = rows("score", "study.csv", "--blank", "empty")
         pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(expected), **TIGHT)
 
-    def test_nothing_is_left(self, folder):
-        Path("room").mkdir()
-        ok("score", "study.csv", "--blank", "empty", *LARGE, "--temp-directory", "room")
-        assert [*Path("room").iterdir()] == []
 
-
-class TestOthers:
-    def test_test(self):
-        """Answers reshuffled over all cells."""
-        Path("few.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n", "utf-8")
+@pytest.mark.parametrize(
+    "words",
+    [
         # All 6 arrangements are listed: both roads have the same ones.
-        same(["test", "few.csv", "--seed", "1"], LARGE)
-
-    def test_compare(self):
-        """Two distances on one file; two files whose units are not the same."""
-        words = ["compare", "study.csv", "--blank", "empty", "-d", "masi,nominal"]
-        same(words, LARGE)
-        same([*words, "--method", "bootstrap", "--seed", "1", "--resamples", "99"], LARGE)
-        words = ["compare", "parts/0.csv", "parts/1.csv", "--blank", "empty"]
-        same([*words, "--design", "independent"], LARGE)
-
-    def test_plan(self):
-        """How many units a wanted interval takes."""
-        same(["plan", "study.csv", "--blank", "empty", "--half-width", "0.03"], LARGE)
+        "test few.csv --seed 1",
+        "compare study.csv -d masi,nominal --method bootstrap --seed 1 --resamples 99",
+        "compare parts/0.csv parts/1.csv --design independent",
+        "plan study.csv --half-width 0.03",
+    ],
+)
+def test_other_commands(words):
+    Path("few.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,y\n2,b,y\n", "utf-8")
+    same([*words.split(), "--blank", "empty"], LARGE)
 
 
 class TestRefusals:
@@ -156,9 +132,6 @@ class TestRefusals:
         [
             (["--wide"], "--wide is for files that are read into memory; omit it, or --memory"),
             (["--raters-in-rows"], "--raters-in-rows is for files that are read into memory"),
-            (["--wide", "--raters", "r1"], "--wide is for files that are read into memory"),
-            (["--raters", "r1"], "--raters makes sense only with --wide"),
-            (["--kind", "value"], "--kind makes sense only with --wide"),
             (["--exclude-raters", "r1"], "--exclude-raters is for files"),
             (["--delimiter", ";"], "--delimiter is for files"),
             (["--question", "q"], "--question is for files"),
@@ -166,11 +139,9 @@ class TestRefusals:
             (["--tool", "brat"], "--tool 'brat' is for files"),
             (["--duplicates", "first"], "--duplicates 'first' is for files"),
             (["-c", "cohen_kappa"], "cohen_kappa"),
-            (["-c", "cohens_kappa"], "coefficient 'cohens_kappa' is unknown"),
             (["--memory-limit", "much"], "--memory-limit 'much' is not an amount of memory; write"),
             (["--temp-directory", "gone"], "--temp-directory 'gone' is not a folder."),
             (["--assume-unique", "--wide"], "or --assume-unique, --memory-limit."),
-            (["--unit", "nobody"], "nobody"),
         ],
     )
     def test_options(self, words, sentence):

@@ -350,8 +350,7 @@ class TestTerminal:
     @pytest.mark.parametrize(
         "words",
         [
-            ["test", "many.csv", "--resamples", "999", "--seed", "1"],
-            ["panel", "many.csv", "--model", "r5"],
+            ["test", "many.csv", "--resamples", "99", "--seed", "1"],
             ["score", "many.csv", "--interval", "bootstrap", "--seed", "1"],
         ],
     )

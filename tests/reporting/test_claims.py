@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from reporting_support import told
 
 import setagree as sa
 from setagree.reporting.findings import claims_note, gather, main_findings
 from setagree.reporting.report import rendered
-from setagree.wording.sentences import Name, plain
+from setagree.wording.sentences import Name
 
 FEW = {"n_resamples": 99, "rng": 1}
 
@@ -73,8 +74,7 @@ def test_raters_of_a_large_study_have_no_other_test(found, monkeypatch, n_made, 
     large = gather(found.study, **FEW)
     assert not (large.corrected["raters"] <= 0.05).any()
     assert not (large.corrected["raters"] < large.results["raters"]["p_value"]).any()
-    (raters,) = (plain(one.sentence) for one in main_findings(large) if one.about == "Raters")
-    assert said in raters
+    assert said in told(large)["Raters"]
 
 
 def test_the_page_has_the_number_of_claims(found):
@@ -96,7 +96,7 @@ def test_a_page_without_further_findings_still_says_when_one_is_claimed():
 def test_no_claim_without_its_p():
     found = gather(guesses(1), **FEW)
     assert min(np.nanmin(p) for p in found.corrected.values()) > 0.05
-    said = {one.about: plain(one.sentence) for one in main_findings(found)}
+    said = told(found)
     assert said["Chance"].startswith("Agreement is not distinguishable from chance: ")
     assert "no removal raises it significantly" in said["Raters"]
     assert {"Confusion", "Rater clusters"}.isdisjoint(said)
@@ -123,7 +123,7 @@ def test_a_claim_on_chance_over_clusters_needs_the_p_of_the_estimate():
     assert test.versus_chance is None
     assert test.claim_p(0.9, "two-sided") == 0.9
     assert found.corrected["chance"] >= p
-    (said,) = (plain(one.sentence) for one in main_findings(found) if one.about == "Chance")
+    said = told(found)["Chance"]
     assert said.startswith("Agreement is not distinguishable from chance: alpha of 95% of ")
     assert "and the estimate is tested against 0 over 20 clusters (p = " in said
     page = rendered(found, Name("study"), "markdown")

@@ -108,8 +108,7 @@ def test_the_findings_hold_what_each_model_costs():
 def test_repeats_are_answered_where_there_are_some(study):
     table = study.to_long()
     twice = sa.Annotations.from_long(pd.concat([table, table.head(60)]), duplicates="repeats")
-    f = gather(twice, **FEW)
-    (row,) = answers(f)
+    (row,) = answers(gather(twice, **FEW))
     assert row == (
         "Do raters agree with themselves?",
         unquoted(sa.intra_rater_agreement(twice).verdict),

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from reporting_support import by_id, gathered, told
 from small_studies import annotations, numbers, text
 
 import setagree as sa
@@ -71,8 +72,7 @@ class TestSentences:
         truth = ["a", "b", "c"] * 24
         triples = [(rater, u, v) for u, v in enumerate(truth) for rater in ("ann", "ben")]
         triples += [("cem", u, f"{v}, noise" if u % 2 else v) for u, v in enumerate(truth)]
-        f = gather(sa.Annotations.from_triples(triples), n_resamples=99, rng=1)
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        said = told(gather(sa.Annotations.from_triples(triples), n_resamples=99, rng=1))
         assert said["Labels"].startswith("Alpha is lowest for “noise”: −")
         assert "100% of the disagreement is about 1 of 4 labels" in said["Labels"]
         assert "“noise”" in said["Labels"]
@@ -103,8 +103,8 @@ class TestSentences:
             for rater in ("ann", "ben", "cem")
         ]
         rows += [("dot", u, "abcd"[rng.integers(4)]) for u in range(150)]
-        f = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        f = gathered(rows)
+        said = told(f)
         pairs = sa.by_pair(f.study)
         own = pairs[(pairs["rater_a"] == "dot") | (pairs["rater_b"] == "dot")]["estimate"]
         ends = f"{number(own.min())} to {number(own.max())}"
@@ -119,11 +119,11 @@ class TestSentences:
         triples = [(r, u, "a" if r < "r2" else "b") for u in range(4) for r in ("r1", "r2")]
         triples += [(r, u, r) for u in range(4, 6) for r in ("r1", "r2", "r3", "r4")]
         triples += [(r, u, "a") for u in range(6, 12) for r in ("r1", "r2", "r3")]
-        f = gather(sa.Annotations.from_triples(triples), n_resamples=19, rng=1)
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        f = gathered(triples)
+        said = told(f)
         named = "To adjudicate first: “4”, “5” and “0”."
         assert said["Units"].endswith(named)
-        table = next(one.table for one in sections(f) if one.id == "units")
+        table = by_id(f)["units"].table
         assert [row[0] for row in table.rows[:5]] == [4, 5, 0, 1, 2]
 
     @pytest.mark.parametrize(
@@ -162,9 +162,7 @@ class TestSentences:
             for g, answer in enumerate(row.split())
             if answer != "."
         ]
-        found = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
-        (units,) = (one for one in main_findings(found) if one.about == "Units")
-        assert plain(units.sentence) == said
+        assert told(gathered(rows))["Units"] == said
 
     def test_a_label_that_is_never_used(self):
         """What a rater leaves out is named where it is more than what the rater overuses.
@@ -174,8 +172,7 @@ class TestSentences:
         truth = ["t"] * 10 + ["x", "y", "z"] * 10
         rows = [(rater, u, v) for u, v in enumerate(truth) for rater in ("a", "b", "c")]
         rows += [("w", u, "zy"[u % 2] if v == "t" else v) for u, v in enumerate(truth)]
-        found = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        said = told(gathered(rows))
         assert said["Raters"].startswith("Without “w”, alpha would be 1.000")
         assert said["Raters"].endswith(" “w” uses “t” in 25 fewer of 100 units than the others.")
 
@@ -183,19 +180,18 @@ class TestSentences:
         rows = [(r, u, "a, b" if u % 2 else "c, d") for u in range(200) for r in ("x", "y", "z")]
         rows += [("w", u, "a" if u < 3 else "") for u in range(200)]
         study = sa.Annotations.from_triples(rows, blank="empty")
-        found = gather(study, n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        said = told(gathered(study))
         assert "gives 0.015 labels per unit, 2 fewer than the others." in said["Raters"]
 
     def test_over_how_many_raters_a_removal_was_possible(self):
         rows = [("r0", u, "ab"[u % 2]) for u in range(9)]
         rows += [("r1", u, "ab"[(u + (u % 3 == 0)) % 2]) for u in range(9)]
         study = sa.Annotations.from_triples([*rows, ("r2", 0, "a")])
-        found = gather(study, n_resamples=19, rng=1)
+        found = gathered(study)
         raters = found.results["raters"].set_index("rater")
         assert raters["difference"].notna().tolist().count(True) == 1
         change = number(abs(raters.loc["r2", "difference"]))
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        said = told(found)
         assert said["Raters"] == (
             "Leaving out the only one of the 3 raters without whom alpha is defined changes alpha "
             f"by {change}; no removal raises it significantly."
@@ -204,8 +200,7 @@ class TestSentences:
     def test_labels_that_tie_are_named_together(self):
         pairs = ["joy calm", "calm anger", "anger joy", "x x", "y y", "z z"]
         rows = [(g, u, v) for u, row in enumerate(pairs) for g, v in enumerate(row.split())]
-        found = gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        said = told(gathered(rows))
         assert said["Labels"].startswith("100% of the disagreement is about 3 of 6 labels")
         for name in ("joy", "calm", "anger"):
             assert f"“{name}” (33%)" in said["Labels"]
@@ -220,8 +215,7 @@ class TestSentences:
                 rows.append((rater, u, "abc"[rng.integers(3) if by_lot else answer]))
         study = sa.Annotations.from_triples(rows)
         groups = {u: f"b{u % 4}" for u in range(160)}
-        f = gather(study, groups=groups, n_resamples=199, rng=1)
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        said = told(gather(study, groups=groups, n_resamples=199, rng=1))
         estimates = sa.by_group(study, groups).set_index("group")["estimate"]
         low, high = (number(x) for x in (estimates.drop("b3").min(), estimates.drop("b3").max()))
         assert said["Groups"].startswith(f"“b3” ({number(estimates['b3'])}, −")
@@ -230,16 +224,15 @@ class TestSentences:
         assert said["Groups"].endswith(f"{differs}; {rest}")
 
     def test_no_culprit(self):
-        f = gather(sa.simulate(200, 3, rng=4), n_resamples=19, rng=1)
+        f = gathered(sa.simulate(200, 3, rng=4))
         raters = f.results["raters"]
         assert not (raters["difference_low"] > 0).any()
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        said = told(f)
         assert said["Raters"].startswith("Leaving out any one of the 3 raters changes alpha by ")
         assert said["Raters"].endswith("; no removal raises it significantly.")
 
     def test_perfect_agreement(self):
-        f = gather(annotations(text("a a a / b b b / ab ab ab / a a a")), n_resamples=19, rng=1)
-        said = {finding.about: plain(finding.sentence) for finding in main_findings(f)}
+        said = told(gathered(annotations(text("a a a / b b b / ab ab ab / a a a"))))
         assert said["Units"] == "In all of 4 units the raters agree fully."
         same = "The estimate does not depend on the distance: alpha is 1.000 with each of them."
         assert said["Choice"] == same
@@ -248,7 +241,7 @@ class TestSentences:
     def test_singles_are_counted(self):
         rows = text("a a / b b / a b / a . / . b")
         for n, words in ((2, "2 units (40%) have"), (1, "1 unit (25%) has")):
-            f = gather(annotations(rows[: 3 + n]), n_resamples=19, rng=1)
+            f = gathered(annotations(rows[: 3 + n]))
             assert words in plain(main_findings(f)[-1].sentence)
 
     def test_groups_differ(self):
@@ -260,23 +253,21 @@ class TestSentences:
             other = answer if u < 30 and u % 7 else "abc"[rng.integers(3)]
             rows += [("r", u, answer), ("s", u, other)]
         study = sa.Annotations.from_triples(rows)
-        apart = gather(study, groups={u: u < 30 for u in range(60)}, n_resamples=199, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(apart)}
+        said = told(gather(study, groups={u: u < 30 for u in range(60)}, n_resamples=199, rng=1))
         assert re.search(r"The 2 groups differ \(test .* p .*\): from .* in “False” to .* “True”",
                          said["Groups"])  # fmt: skip
-        alike = gather(study, groups={u: u % 2 for u in range(60)}, n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(alike)}
+        alike = gathered(study, groups={u: u % 2 for u in range(60)})
+        said = told(alike)
         p = alike.corrected["groups"][0]
         assert said["Groups"] == (
             "The groups are not distinguishable (test of one common value of all 2: "
             f"{p_phrase(p)})."
         )
-        one = gather(study, groups=dict.fromkeys(range(60), "all"), n_resamples=19, rng=1)
-        said = {each.about: plain(each.sentence) for each in main_findings(one)}
+        said = told(gathered(study, groups=dict.fromkeys(range(60), "all")))
         assert said["Groups"] == "Fewer than two groups have an estimate."
 
     def test_no_rater_can_be_left_out(self):
-        f = gather(annotations(text("a b . / . a b")), n_resamples=19, rng=1)
+        f = gathered(annotations(text("a b . / . a b")))
         assert f.results["raters"]["difference"].isna().all()
         assert "Raters" not in {one.about for one in main_findings(f)}
 
@@ -292,7 +283,7 @@ class TestSentences:
     def test_undefined(self, rows, reason):
         """Where nothing can be estimated, the one finding says why; the sections still stand."""
         with pytest.warns(UndefinedAgreementWarning, match=reason):
-            f = gather(annotations(rows), n_resamples=19, rng=1)
+            f = gathered(annotations(rows))
         assert [plain(one.sentence) for one in main_findings(f)] == [plain(headline(f))]
         assert reason in plain(headline(f))
         assert "data" in {section.id for section in sections(f)}
@@ -300,12 +291,12 @@ class TestSentences:
     def test_scalars(self):
         """Numbers have no labels and no confusions; categories have both."""
         rows = numbers("1 2 1 / 2 2 3 / 3 3 3 / 4 5 4 / 5 5 4")
-        f = gather(annotations(rows), n_resamples=19, rng=1)
+        f = gathered(annotations(rows))
         assert not {"labels", "confusions", "changes"} & {one.id for one in sections(f)}
         rows = [[("low", "mid", "high")[x % 3] for x in row] for row in rows]
-        f = gather(annotations(rows), n_resamples=19, rng=1)
+        f = gathered(annotations(rows))
         assert {"labels", "confusions"} <= {one.id for one in sections(f)}
-        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        said = told(f)
         assert "of 3 categories" in said["Labels"]
 
     # one answer is far off on purpose
@@ -315,9 +306,9 @@ class TestSentences:
         raters = sa.by_rater(study, distance="interval").set_index("rater")
         assert raters.index[0] == "r4"
         assert raters.loc["r4", "difference_low"] < 0 < raters.loc["r3", "difference_low"]
-        found = gather(study, distance="interval", n_resamples=19, rng=1)
+        found = gathered(study, distance="interval")
         found.corrected["raters"] = np.where(found.results["raters"]["rater"] == "r3", 0.01, 1)
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        said = told(found)
         assert said["Raters"].startswith("Without “r3”, alpha would be ")
         assert "no removal raises it" not in said["Raters"]
         assert (
@@ -333,8 +324,7 @@ class TestSentences:
 
     def test_without_a_rater_the_identical_ones_are_left(self):
         rows = [[label, label, "c" if i % 3 == 0 else label] for i, label in enumerate("ab" * 15)]
-        f = gather(annotations(rows), n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        said = told(gathered(annotations(rows)))
         assert said["Pattern"].startswith("“r0” and “r1” gave identical answers in 30 of 30")
         assert said["Raters"].startswith("Without “r2”, alpha would be 1.000 (")
         # The estimate without r2 has no spread, so that there is p and no interval.
@@ -348,16 +338,14 @@ class TestSentences:
         rows = [
             ["ab"[i % 2], "a" if i % 10 == 1 else "ab"[i % 2], "ab"[odd[i % 6]]] for i in range(60)
         ]
-        f = gather(annotations(rows), n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        said = told(gathered(annotations(rows)))
         assert said["Change"].startswith(
             "Of 1 change tried, alpha rises most if you leave out the rater “r2”: "
         )
 
     def test_no_standard_error(self):
         study = sa.simulate(60, 4, skill=[0.9, 0.9, 0.9, 0], rng=1)
-        found = gather(study, coefficient="mv_alpha", n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        said = told(gathered(study, coefficient="mv_alpha"))
         whole = sa.mv_alpha(study).estimate
         changes = []
         for rater in study.raters:
@@ -371,15 +359,14 @@ class TestSentences:
         assert "significantly" not in said["Change"]
 
     def test_no_change_helps(self):
-        found = gather(sa.simulate(30, 3, rng=1), coefficient="mv_alpha", n_resamples=19, rng=1)
+        found = gathered(sa.simulate(30, 3, rng=1), coefficient="mv_alpha")
         worse = found.results["changes"].assign(difference=-0.1)
         found.results["changes"] = worse
         assert finding_of("changes", found) == ""
 
     def test_models_that_were_not_tested(self):
         study = sa.simulate(20, 6, rng=1)
-        found = gather(study, model=["r1", "r2"], n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}["Models"]
+        said = told(gathered(study, model=["r1", "r2"]))["Models"]
         assert said == (
             "No verdict on any of 2 models: no human shares enough units with the model."
         )
@@ -388,8 +375,7 @@ class TestSentences:
         rows = sa.simulate(40, 5, rng=1).to_triples()
         rows = [row for row in rows if row[0] != "r1" or row[1] in {"u1", "u2"}]
         study = sa.Annotations.from_triples(rows)
-        found = gather(study, model=["r1", "r2"], n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}["Models"]
+        said = told(gathered(study, model=["r1", "r2"]))["Models"]
         assert "1 model that could be tested (of 2) may replace a human" in said
 
     def test_groups_of_another_coefficient(self, tmp_path):
@@ -438,10 +424,10 @@ class TestSentences:
         assert p[1] == pytest.approx(p[0], rel=0.5)
 
     def test_intervals_below_minus_one(self):
-        found = gather(sa.simulate(100, 3, rng=1), n_resamples=19, rng=1)
+        found = gathered(sa.simulate(100, 3, rng=1))
         for low, rough in ((-1.2, True), (-1.0, False)):
             found.results["pairs"] = found.results["pairs"].assign(low=low)
-            note = next(one.note for one in sections(found) if one.id == "pairs")
+            note = by_id(found)["pairs"].note
             assert ("below −1 is a rough one" in note) is rough
 
     def test_every_interval_below_minus_one_has_its_word(self):
@@ -454,11 +440,11 @@ class TestSentences:
         pairs = annotations(text("a b / b a / a b / b a / a a / a b / b a / b a / b b"))
         for study, is_rough in ((pairs, True), (sa.simulate(100, 2, rng=1), False)):
             panels = {"one": [study.raters[0]], "two": [study.raters[1]]}
-            found = gather(study, panels=panels, n_resamples=19, rng=1)
+            found = gathered(study, panels=panels)
             assert found.main.interval()[0] >= -1
             assert word not in verdict_sentence(found)
             drawn = study.sampled(strata=dict.fromkeys(study.units, "all"))
-            by_t = gather(drawn, coefficient="cohen_kappa", n_resamples=19, rng=1)
+            by_t = gathered(drawn, coefficient="cohen_kappa")
             assert (by_t.main.interval()[0] < -1) is is_rough
             assert (word in verdict_sentence(by_t)) is is_rough
             assert (word in methods_of(by_t).text) is is_rough
@@ -468,13 +454,12 @@ class TestSentences:
             assert word not in notes["replication"]
             low = replace(found.results["replication"], distribution=np.array([-1.4, -1.2, -1.1]))
             found.results["replication"] = low
-            assert word in next(one.note for one in sections(found) if one.id == "replication")
+            assert word in by_id(found)["replication"].note
 
     def test_what_the_limits_were_proposed_for(self):
         study = sa.simulate(60, 3, rng=1)
         said = {
-            name: verdict_sentence(gather(study, distance=name, n_resamples=19, rng=1))
-            for name in ("nominal", "masi")
+            name: verdict_sentence(gathered(study, distance=name)) for name in ("nominal", "masi")
         }
         assert said["masi"].endswith(
             " The limits were proposed for nominal agreement; the MASI distance gives partial "
@@ -506,7 +491,7 @@ class TestSentences:
         # in the units. Chance gives 11 * 86² / 9,141 = 8.9 and 11 * 5² / 9,141 = 0.0301.
         alone = study.take(study.unit_codes < 86)
         for one in (study, alone):
-            found = gather(one, n_resamples=19, rng=1)
+            found = gathered(one)
             assert "Confusion" not in {one.about for one in main_findings(found)}
             assert "merge" not in set(found.results["changes"]["action"])
         # 40 more of c against d: of 262 answers 86 are a, 86 b, 45 c and 45 d, of whose pairs
@@ -516,8 +501,8 @@ class TestSentences:
             many = annotations(
                 [[frozenset(x) for x in row] for row in rows + [[{"c"}, {"d"}]] * more]
             )
-            found = gather(many, n_resamples=19, rng=1)
-            said = {one.about: plain(one.sentence) for one in main_findings(found)}
+            found = gathered(many)
+            said = told(found)
             assert ("“c” ↔ “d” (92% of the pairs" in said.get("Confusion", "")) == named
 
     @pytest.mark.parametrize(
@@ -543,7 +528,7 @@ class TestSentences:
             ("f", None, "left out", 30.0, 10.0, 3.0, 0.15),
         ]
         columns = ["label", "other", "kind", "n_pairs", "expected_pairs", "lift", "share"]
-        found = gather(annotations(text("a b / b c / c d / a a")), n_resamples=19, rng=1)
+        found = gathered(annotations(text("a b / b c / c d / a a")))
         found.results["confusions"] = pd.DataFrame(rows, columns=columns).assign(p_value=p)
         correct(found)
         start, least = "More frequent than expected by chance: ", found.corrected["confusions"][0]
@@ -552,8 +537,8 @@ class TestSentences:
 
     def test_too_few_units_to_clear_a_rater(self):
         study = annotations(text("ab a ab / b b b / cd cd c / e e e / ef e ef / a ab a"))
-        found = gather(study, n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        found = gathered(study)
+        said = told(found)
         assert said["Raters"].startswith(
             "Leaving out any one of the 3 raters changes alpha by at most "
         )
@@ -564,8 +549,8 @@ class TestSentences:
         rows = [(r, u, "ab"[u % 2]) for r in "xy" for u in range(6)] + [("x", 0, "b")]
         for kept, words in (("first", "the first was kept"), ("last", "the last was kept")):
             study = sa.Annotations.from_triples(rows, duplicates=kept)
-            found = gather(study, n_resamples=19, rng=1)
-            table = next(one.table for one in sections(found) if one.id == "data")
+            found = gathered(study)
+            table = by_id(found)["data"].table
             (row,) = (row for row in table.rows if row[0] == "Repeated ratings")
             assert row[1:] == (
                 1,
@@ -579,8 +564,8 @@ class TestSentences:
         rows = [f"u{u},{r},{'ab'[u % 2]},{u // 5}" for u in range(6) for r in "xy"]
         path.write_text("\n".join(["unit,rater,labels,repeat", *rows]), encoding="utf-8")
         with pytest.warns(sa.SetagreeWarning, match="drops 2 of 12 rows"):
-            found = gather(sa.read(path, where="repeat == 0"), n_resamples=19, rng=1)
-        table = next(one.table for one in sections(found) if one.id == "data")
+            found = gathered(sa.read(path, where="repeat == 0"))
+        table = by_id(found)["data"].table
         assert table.caption.endswith("; only rows of the table with repeat == 0 were read")
         assert "only rows of the table with repeat == 0 were read" in methods_of(found).text
 
@@ -590,10 +575,10 @@ class TestSentences:
         Of 12 raters alike, the interval of one lies above 0 and the corrected p is not below 0.05.
         """
         study = sa.simulate(60, 12, rng=1)
-        found = gather(study, n_resamples=19, rng=1)
+        found = gathered(study)
         raters = found.results["raters"]
         assert (raters["difference_low"] > 0).any()
-        said = {one.about: plain(one.sentence) for one in main_findings(found)}
+        said = told(found)
         assert said["Raters"].endswith("; no removal raises it significantly.")
         assert "drop rater" not in set(found.results["changes"]["action"])
 
@@ -601,9 +586,7 @@ class TestSentences:
         study = sa.simulate(60, 4, rng=6)
         rng = np.random.default_rng(0)
         bad = [("odd", u, {str(rng.choice(study.labels))}) for u in study.units]
-        found = gather(
-            sa.Annotations.from_triples([*study.to_triples(), *bad]), n_resamples=19, rng=1
-        )
+        found = gathered([*study.to_triples(), *bad])
         tried = changes.with_p(found)
         row = tried[tried["action"] == "drop rater"].iloc[0]
         raters = found.tested("raters").set_index("rater")
@@ -613,9 +596,7 @@ class TestSentences:
         assert f"{found.n_claims} claims were tested." in claims_note(found)
 
     def test_limits_are_not_for_percent_agreement(self):
-        found = gather(
-            sa.simulate(30, 3, rng=1), coefficient="percent_agreement", n_resamples=19, rng=1
-        )
+        found = gathered(sa.simulate(30, 3, rng=1), coefficient="percent_agreement")
         assert verdict_sentence(found).startswith("No verdict by the usual limits, which are for")
 
     def test_a_generator_has_no_seed(self, tmp_path):
@@ -730,19 +711,19 @@ class TestStandouts:
 
 def test_depths_of_a_hierarchy():
     study = sa.simulate(60, 3, n_labels=4, labels=["a/x", "a/y", "b/x", "b/y"], skill=0.6, rng=1)
-    f = gather(study, distance=sa.distances.taxonomy("/"), n_resamples=19, rng=1)
+    f = gathered(study, distance=sa.distances.taxonomy("/"))
     frame = sa.by_depth(study, parents="/", distance=sa.distances.taxonomy("/"))
-    (shown,) = [one for one in sections(f) if one.id == "depths"]
+    shown = by_id(f)["depths"]
     assert [row[:3] for row in shown.table.rows] == [
         tuple(row) for row in frame[["depth", "n_labels", "inside"]].itertuples(index=False)
     ]
     assert [row[3][0] for row in shown.table.rows] == frame["estimate"].tolist()
-    told = {one.about: plain(one.sentence) for one in main_findings(f)}
-    assert told["Depth"].startswith(
+    said = told(f)
+    assert said["Depth"].startswith(
         f"{share(frame['inside'][0])} of the nominal disagreement is inside branches: "
     )
     for plainly in ("masi", sa.distances.taxonomy({"a/x": "other"})):
-        flat = gather(study, distance=plainly, n_resamples=19, rng=1)
+        flat = gathered(study, distance=plainly)
         assert ("depths" in [one.id for one in sections(flat)]) == (plainly != "masi")
 
 
@@ -755,11 +736,11 @@ def test_a_change_that_leaves_few_pairable_units_counts_them():
     table = study.to_long()
     late = table["unit"].isin(study.units[30:]) & (table["rater"] == "r2")
     half = sa.Annotations.from_long(table[~late])
-    found = gather(half, n_resamples=19, rng=1)
-    said = {one.about: plain(one.sentence) for one in main_findings(found)}["Change"]
+    found = gathered(half)
+    said = told(found)["Change"]
     assert "leave out the rater “r3”" in said
     assert "with 30 pairable units instead of 120" in said
-    rows = next(one for one in sections(found) if one.id == "changes").table
+    rows = by_id(found)["changes"].table
     n = [column.heading() for column in rows.columns].index("Pairable units")
     assert 30 in [row[n] for row in rows.rows]
 
@@ -769,22 +750,21 @@ def test_a_small_group_that_differs_is_named():
     rows = [good.to_long(), poor.to_long().assign(unit=lambda t: "p" + t["unit"].astype(str))]
     study = sa.Annotations.from_long(pd.concat(rows))
     names = {u: "y" if str(u).startswith("p") else "xz"[k % 2] for k, u in enumerate(study.units)}
-    found = gather(study, groups=names, n_resamples=199, rng=1)
-    said = {one.about: plain(one.sentence) for one in main_findings(found)}["Groups"]
+    said = told(gather(study, groups=names, n_resamples=199, rng=1))["Groups"]
     assert said.startswith("“y” (")
 
 
 def test_full_agreement_is_not_ranked():
     answers = [(r, u, "a" if u % 2 else "b") for u in range(30) for r in "xyz"]
-    found = gather(sa.Annotations.from_triples(answers), n_resamples=19, rng=1)
+    found = gathered(answers)
     assert caution(found) == ""
-    shown = {one.id: one for one in sections(found)}
+    shown = by_id(found)
     assert "units" not in shown
     assert shown["raters"].table.caption == "Raters"
     assert "Holm" not in shown["raters"].note
     same = sa.Annotations.from_triples([(r, u, "a") for u in range(30) for r in "xyz"])
     with pytest.warns(sa.UndefinedAgreementWarning):
-        found = gather(same, n_resamples=19, rng=1)
+        found = gathered(same)
     assert finding_of("patterns", found) == "The answer is “a” in 90 of 90 ratings (100%)."
 
 
@@ -802,7 +782,7 @@ def test_identical_raters_leave_no_camps():
 
 
 def test_confusions_near_chance_are_no_finding():
-    found = gather(sa.simulate(400, 3, n_labels=4, skill=0.5, rng=3), n_resamples=19, rng=1)
+    found = gathered(sa.simulate(400, 3, n_labels=4, skill=0.5, rng=3))
     assert len(found.results["confusions"])
     above = found.results["confusions"]["lift"].max()
     assert 1.0 < above < 1.3

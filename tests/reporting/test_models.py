@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from reporting_support import by_id, gathered, told
 
 import setagree as sa
 from setagree.errors import DataError
-from setagree.reporting.findings import gather, main_findings, sections
+from setagree.reporting.findings import gather, sections
 from setagree.reporting.headline import counts_line, headline
 from setagree.reporting.report import methods_of
 from setagree.wording.number_format import number
@@ -41,7 +42,7 @@ def beside():
 
 def table(f, name):
     """Return the rows of the table of a section, by their first cell."""
-    (section,) = (one for one in sections(f) if one.id == name)
+    section = by_id(f)[name]
     return {row[0]: row[1:] for row in section.table.rows}
 
 
@@ -58,9 +59,7 @@ def test_every_number_is_the_humans(alone, beside):
 
 
 def test_the_sentences_are_the_humans(alone, beside):
-    said, without = (
-        {one.about: plain(one.sentence) for one in main_findings(f)} for f in (beside, alone)
-    )
+    said, without = (told(f) for f in (beside, alone))
     assert {about: one for about, one in said.items() if about != "Models"} == without
     shown = [one for one in sections(beside) if one.id not in {"models", "consensus"}]
     assert not any("spam" in repr((one.lead, one.table and one.table.rows)) for one in shown)
@@ -76,7 +75,7 @@ class TestPrevalence:
         return gather(humans_only(), model=model, n_resamples=49, rng=1)
 
     def test_the_section(self, more):
-        (section,) = (one for one in sections(more) if one.id == "prevalence")
+        section = by_id(more)["prevalence"]
         found = sa.prevalence(more.everyone, model="model")
         assert {row[0] for row in section.table.rows} == {"joy", "fear", "calm"}
         assert round(max(found.frame["count"])) == section.table.rows[0][-2]
@@ -90,7 +89,7 @@ class TestPrevalence:
         assert "prevalence" not in {one.id for one in sections(f)}
 
     def test_a_unit_without_an_answer_of_the_model(self, beside):
-        (section,) = (one for one in sections(beside) if one.id == "prevalence")
+        section = by_id(beside)["prevalence"]
         assert "the model has no answer to 20 checked units of 80" in plain(section.lead)
 
 
@@ -109,7 +108,7 @@ def test_how_many_are_counted(beside):
 
 def test_the_section_compares(beside):
     both = [sa.krippendorff_alpha(one).estimate for one in (humans_only(), with_model())]
-    (note,) = (one.note for one in sections(beside) if one.id == "models")
+    note = by_id(beside)["models"].note
     assert (
         f"Among 4 humans, alpha is {number(both[0])}; with the model as one more rater it would be "
         f"{number(both[1])}." in note
@@ -119,14 +118,14 @@ def test_the_section_compares(beside):
 def test_groups_are_of_humans():
     study = with_model()
     batch = {unit: k % 2 for k, unit in enumerate(humans_only().units)}
-    f = gather(study, model="bot", groups=batch, n_resamples=19, rng=1)
+    f = gathered(study, model="bot", groups=batch)
     found = f.results["groups"]
     alone = sa.by_group(humans_only(), batch, n_resamples=f.n_reshuffles, rng=1)
     assert_frame_equal(found, alone)
     everyone = sa.by_group(study, {**batch, **{f"alone {k}": 0 for k in range(5)}})
     with pytest.raises(DataError, match="the groups include answers of models"):
-        gather(study, model="bot", groups=everyone, n_resamples=19, rng=1)
-    ready = gather(study, model="bot", groups=found, n_resamples=19, rng=1)
+        gathered(study, model="bot", groups=everyone)
+    ready = gathered(study, model="bot", groups=found)
     assert ready.results["groups"] is found
 
 

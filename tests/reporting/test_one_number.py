@@ -6,9 +6,10 @@ import re
 import numpy as np
 import pytest
 from cli_support import ok
+from reporting_support import by_id
 
 import setagree as sa
-from setagree.reporting.findings import correct, gather, main_findings, sections
+from setagree.reporting.findings import correct, gather, main_findings
 from setagree.reporting.report import rendered
 from setagree.reporting.sections import changes
 from setagree.wording.number_format import number
@@ -43,7 +44,7 @@ def written(found, tmp_path):
 
 
 def section(f, name):
-    return next(one for one in sections(f) if one.id == name)
+    return by_id(f)[name]
 
 
 def drawn(one):
@@ -93,7 +94,7 @@ def test_the_gain_is_that_of_the_table(found):
 
 
 def test_the_range_of_pairs_is_that_of_the_table(found):
-    (pairs,) = (one for one in sections(found) if one.id == "pairs")
+    pairs = by_id(found)["pairs"]
     said = plain(pairs.lead)
     frame = found.results["pairs"]
     known = frame[frame["estimate"].notna()]
@@ -158,8 +159,7 @@ def test_models_have_one_verdict(tmp_path):
     frame.assign(labels=[sa.format_labels(x) or "[]" for x in frame["labels"]]).to_csv(
         path, index=False
     )
-    f = gather(study, model=["r5", "r6"], margin=0.1, **FEW)
-    said = told(f)
+    said = told(gather(study, model=["r5", "r6"], margin=0.1, **FEW))
     assert said["Models"].startswith("1 of 2 models may replace a human: r5; r6 may not. The best")
     printed = squeezed(ok("panel", "--tables", path, "-m", "r5,r6", "--margin", "0.1"))
     assert "'r5' may replace a human: it " in printed

@@ -4,9 +4,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from reporting_support import by_id, gathered, told
 
 import setagree as sa
-from setagree.reporting.findings import gather, main_findings, sections
+from setagree.reporting.findings import main_findings, sections
 from setagree.wording.number_format import share
 from setagree.wording.sentences import plain
 
@@ -49,7 +50,7 @@ def copied():
 
 
 def found(rows):
-    return gather(sa.Annotations.from_triples(rows), n_resamples=19, rng=1)
+    return gathered(rows)
 
 
 def first(f):
@@ -74,7 +75,7 @@ def test_pairs_with_an_empty_set_are_counted():
             f"({share(n / differ)})."
         ),
     )
-    (table,) = (one.table for one in sections(f) if one.id == "patterns")
+    table = by_id(f)["patterns"].table
     assert table.rows[0][1:] == (n, differ, "differing pairs", n / differ)
 
 
@@ -118,7 +119,7 @@ def test_raters_with_identical_answers():
 def test_no_label_is_advised_away(rows):
     f = found(rows)
     assert "drop label" not in set(f.results["changes"]["action"])
-    said = {one.about: plain(one.sentence) for one in main_findings(f)}
+    said = told(f)
     assert "drop the label" not in said.get("Change", "")
 
 
@@ -143,7 +144,7 @@ def test_no_rater_is_advised_away_beside_copies():
     ],
 )
 def test_ordinary_studies_have_none(study):
-    f = gather(study, n_resamples=19, rng=1)
+    f = gathered(study)
     assert f.results["patterns"] == []
     assert "Pattern" not in {one.about for one in main_findings(f)}
     assert "patterns" not in {one.id for one in sections(f)}

@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from hostile_pages import HOSTILE, hostile_study
 from inference_support import T1
+from reporting_support import by_id, gathered, told
 from scipy import stats
 from small_studies import annotations, numbers, text
 
@@ -41,7 +42,7 @@ from setagree.reporting.headline import (
     verdict_sentence,
 )
 from setagree.reporting.report import methods_of, rendered, report
-from setagree.reporting.sections import data, estimates, models, raters
+from setagree.reporting.sections import estimates, models, raters
 from setagree.reporting.sections.base import table_of
 from setagree.reporting.sections.data import contents
 from setagree.reporting.sections.units import answers
@@ -193,19 +194,19 @@ class TestNumbers:
         assert limits_sentence(f).startswith("By Krippendorff's limits (reliable from 0.800")
 
     def test_the_verdict_of_built_studies(self):
-        low = gather(sa.simulate(300, 3, rng=1), n_resamples=19, rng=1)
+        low = gathered(sa.simulate(300, 3, rng=1))
         assert low.main.interval(method="score")[1] < 0.667
         assert verdict_sentence(low).startswith(
             "The raters agree far less than is needed to rely on "
         )
         assert "even allowing for sampling error" in verdict_sentence(low)
         rows = text("a a / b b / a b / b b / a a / a a / b b / a b / b b / a a")
-        few = gather(annotations(rows), n_resamples=19, rng=1)
+        few = gathered(annotations(rows))
         assert few.main.estimate < 0.667 < few.main.interval(method="score")[1]
         assert verdict_sentence(few).startswith(f"{UNCLEAR}, by Krippendorff's")
         assert "even allowing" not in verdict_sentence(few)
         rows = annotations(text("a b / a . / b . / b ."))
-        one = gather(rows, coefficient="fleiss_kappa", n_resamples=19, rng=1)
+        one = gathered(rows, coefficient="fleiss_kappa")
         assert one.main.standard_error > 0
         assert verdict_sentence(one).startswith("No verdict. Too few rarer answers for an interval")
 
@@ -223,9 +224,7 @@ class TestNumbers:
         assert np.array_equal(found.results["chance"].distribution, test.distribution)
 
     def test_options_reach_every_part(self, study):
-        f = gather(
-            study, coefficient="fleiss_kappa", distance="jaccard", level=0.9, n_resamples=19, rng=1
-        )
+        f = gathered(study, coefficient="fleiss_kappa", distance="jaccard", level=0.9)
         assert (f.main.coefficient, f.main.distance) == ("fleiss_kappa", "jaccard")
         measure = {"coefficient": "fleiss_kappa", "distance": "jaccard", "level": 0.9}
         expected = sa.by_rater(study, **measure, n_resamples=99, rng=1)
@@ -235,17 +234,17 @@ class TestNumbers:
         assert f"90% score interval {interval(low, high)}" in plain(headline(f))
 
     def test_panel_has_the_headline_first(self, study):
-        f = gather(study, distance="dice", n_resamples=19, rng=1)
-        names = [(row.coefficient, row.distance) for row in f.results["choices"]]
+        found = gathered(study, distance="dice").results["choices"]
+        names = [(row.coefficient, row.distance) for row in found]
         assert names[0] == ("krippendorff_alpha", "dice")
         assert len(set(names)) == len(names)
-        two = gather(sa.simulate(30, 2, rng=1), n_resamples=19, rng=1)
+        two = gathered(sa.simulate(30, 2, rng=1))
         assert {"scott_pi", "cohen_kappa"} <= {row.coefficient for row in two.results["choices"]}
 
     def test_a_coefficient_of_its_own_is_in_the_panel(self, study):
-        f = gather(study, coefficient="brennan_prediger", n_resamples=19, rng=1)
+        f = gathered(study, coefficient="brennan_prediger")
         assert ("brennan_prediger", "masi") in f.results["choices"].by_name
-        f = gather(study, coefficient="mv_alpha", n_resamples=19, rng=1)
+        f = gathered(study, coefficient="mv_alpha")
         assert "mv_alpha" not in {row.coefficient for row in f.results["choices"]}
         assert "No verdict" in verdict_sentence(f)
 
@@ -275,7 +274,7 @@ class TestNumbers:
         assert set(changes.loc[changes["action"] == "drop rater", "target"]) == set(tried)
 
     def test_groups_may_come_ready(self, study, found):
-        ready = gather(study, groups=found.results["groups"], n_resamples=19, rng=1)
+        ready = gathered(study, groups=found.results["groups"])
         assert ready.results["groups"] is found.results["groups"]
         with pytest.raises(DataError, match="without the columns of by_group"):
             gather(study, groups=pd.DataFrame({"a": [1]}), n_resamples=19)
@@ -326,7 +325,7 @@ class TestTables:
             "Units": 3, "Units with a single rating": 1, "Raters": 2, "Ratings": 5,
             "Missing ratings": 1, "Empty sets": 2, "Labels": 2, "Distinct label sets": 3,
         }  # fmt: skip
-        found = gather(study, n_resamples=19, rng=1)
+        found = gathered(study)
         assert counts_line(found) == "3 units · 2 raters · 5 ratings · 3 distinct sets"
 
     def test_units_that_nobody_answered(self):
@@ -334,8 +333,8 @@ class TestTables:
             [(who, unit, "ab"[unit - 1]) for who in ("ann", "ben") for unit in (1, 2)]
             + [("gpt", 1, "a"), ("gpt", 3, "a"), ("ann", 4, None), ("gpt", 4, None)]
         )
-        found = gather(study, model="gpt", n_resamples=19, rng=1)
-        rows = {what: (n, fate) for what, n, fate in data.sections(found, None)[0].table.rows}
+        shown = by_id(gathered(study, model="gpt"))["data"].table
+        rows = {what: (n, fate) for what, n, fate in shown.rows}
         assert rows["Units without any rating"] == (1, "left out, also of the grid below: 4")
         assert rows["Units that only models rated"] == (1, "left out with them")
 
@@ -706,10 +705,6 @@ def compared(five):
     return gather(five, model="r5", panels=panels, n_resamples=99, rng=1)
 
 
-def by_id(f):
-    return {section.id: section for section in sections(f)}
-
-
 @pytest.mark.slow
 class TestPanels:
     def test_what_stands_beside_the_headline_is_cited(self, found):
@@ -732,15 +727,15 @@ class TestPanels:
         pd.testing.assert_frame_equal(compared.results["map"].table, mapped.table)
 
     def test_the_distance_reaches_them(self, five):
-        f = gather(five, model="r5", panels={"a": ["r1"]}, distance="dice", n_resamples=19, rng=1)
+        f = gathered(five, model="r5", panels={"a": ["r1"]}, distance="dice")
         parts = (f.results["models"].tests[0], f.results["replication"], f.results["map"])
         assert {part.distance for part in parts} == {"dice"}
-        f = gather(five, model="r5", coefficient="mv_alpha", n_resamples=19, rng=1)
+        f = gathered(five, model="r5", coefficient="mv_alpha")
         assert f.results["models"].tests[0].distance == f.main.distance == "dice"
 
     def test_findings(self, compared):
         """The verdicts are among the main findings, and lead their sections."""
-        said = {one.about: plain(one.sentence) for one in main_findings(compared)}
+        said = told(compared)
         (test,) = compared.results["models"].tests
         won = int(test.humans["rejected"].sum())
         assert said["Models"].startswith(
@@ -791,12 +786,12 @@ class TestPanels:
         assert listed == sorted(set(listed))
         for name in ("Benjamini", "Calderon", "Wong", "Torgerson", "Rousseeuw", "Krippendorff"):
             assert sum(line.startswith(name) for line in listed) == 1
-        silent = methods_of(gather(study, n_resamples=19, rng=1)).text
+        silent = methods_of(gathered(study)).text
         assert "Calderon" not in silent
         assert "Torgerson" not in silent
 
     def test_references_as_bibtex(self, study, tmp_path):
-        references = methods_of(gather(study, n_resamples=19, rng=1)).text.partition("\n\n")[2]
+        references = methods_of(gathered(study)).text.partition("\n\n")[2]
         years = sorted(re.findall(r"\((\d{4})\)", references))
         for ending in ("md", "html"):
             if ending == "html":
@@ -811,7 +806,7 @@ class TestPanels:
             assert text.count("@software{") == 1
 
     def test_several_models(self, five):
-        f = gather(five, model=["r4", "r5"], n_resamples=19, rng=1)
+        f = gathered(five, model=["r4", "r5"])
         assert [test.model for test in f.results["models"].tests] == ["r5", "r4"]
         found = by_id(f)
         assert [row[0] for row in found["models"].table.rows] == ["r5", "r4"]
@@ -828,27 +823,27 @@ class TestPanels:
 
     def test_no_model_passes(self):
         study = sa.simulate(100, 5, skill=[0.9, 0.9, 0.9, 0, 0], rng=1)
-        f = gather(study, model=["r4", "r5"], n_resamples=19, rng=1)
+        f = gathered(study, model=["r4", "r5"])
         assert plain(by_id(f)["models"].lead).startswith(
             "None of 2 models may replace a human: “r5” and “r4”. The best, “r5”, wins over 0 of "
         )
 
     def test_too_few_humans(self, five):
         two = sa.simulate(50, 3, rng=1)
-        f = gather(two, model="r3", n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        f = gathered(two, model="r3")
+        said = told(f)
         assert said["Models"].endswith("needs at least three humans; the study has 2 humans.")
         assert by_id(f)["models"].table is None
         assert len(by_id(f)["consensus"].table.rows) == 3
         with pytest.warns(UndefinedAgreementWarning, match="there is only one rater"):
-            f = gather(two, model=["r3", "r2"], n_resamples=19, rng=1)
+            f = gathered(two, model=["r3", "r2"])
         assert "the study has 1 human." in plain(by_id(f)["models"].lead)
         assert len(by_id(f)["consensus"].table.rows) == 2
         with pytest.raises(OptionError, match="every rater is a model; name fewer"):
             gather(two, model=["r1", "r2", "r3"], n_resamples=19)
 
     def test_too_few_units(self):
-        f = gather(sa.simulate(20, 5, rng=1), model=["r5", "r4"], n_resamples=19, rng=1)
+        f = gathered(sa.simulate(20, 5, rng=1), model=["r5", "r4"])
         found = by_id(f)
         assert plain(found["model-1"].lead) == (
             "No verdict on “r5”: no human shares enough units with the model."
@@ -859,11 +854,11 @@ class TestPanels:
     def test_nothing_to_compare(self):
         rows = [(r, u, "ab"[u % 2]) for r in "wxyz" for u in range(8)]
         rows += [("m", u, "a") for u in range(8, 12)]
-        f = gather(sa.Annotations.from_triples(rows), model="m", n_resamples=19, rng=1)
+        f = gathered(rows, model="m")
         assert plain(by_id(f)["consensus"].lead).startswith("No unit has both an answer of the")
         rows = [(r, u, "ab"[u % 2]) for r in "wxm" for u in range(40)]
         rows += [("y", u, "a") for u in range(10)]
-        f = gather(sa.Annotations.from_triples(rows), model="m", n_resamples=19, rng=1)
+        f = gathered(rows, model="m")
         assert "Fewer than three humans could be tested" in plain(by_id(f)["models"].lead)
 
     @pytest.mark.parametrize(
@@ -886,7 +881,7 @@ class TestPanels:
     def test_long_work_is_left_out(self, five, monkeypatch):
         monkeypatch.setattr(raters, "_MAP_WORK", 10)
         monkeypatch.setattr(models, "_SCORED", 10)
-        f = gather(five, model="r5", n_resamples=19, rng=1)
+        f = gathered(five, model="r5")
         section = by_id(f)["map"]
         assert plain(section.lead) == (
             "A map of 4 raters with 480 ratings takes too long for a report; use sa.rater_map."
@@ -902,7 +897,7 @@ class TestPanels:
         There are at most 14 claims on five raters: of each rater, of six changes of labels, of
         confusions, clusters and chance.
         """
-        alike = gather(sa.simulate(60, 5, rng=3), n_resamples=19, rng=1)
+        alike = gathered(sa.simulate(60, 5, rng=3))
         assert len(alike.results["map"].null) == 99
         assert len(gather(five, n_resamples=999, rng=1).results["map"].null) == 40 * 14 - 1
         # A reshuffle takes 5^3 + 20 * 600 + 10 * 1200 + 600 * 5 * K steps.
@@ -911,14 +906,14 @@ class TestPanels:
 
     def test_no_map(self):
         """Three raters have no map; raters without shared units have one that says why not."""
-        assert "map" not in by_id(gather(sa.simulate(30, 3, rng=1), n_resamples=19, rng=1))
+        assert "map" not in by_id(gathered(sa.simulate(30, 3, rng=1)))
         lone = annotations(text("a . . . / . b . . / . . a . / . . . b"))
-        f = gather(sa.simulate(30, 4, rng=1), n_resamples=19, rng=1)
+        f = gathered(sa.simulate(30, 4, rng=1))
         with pytest.raises(DataError, match="no two raters share 1 unit"):
             raters.compute_map(replace(f, study=lone))
 
     def test_camps_never_contradict_the_pairs(self, five):
-        f = gather(five, n_resamples=19, rng=1)
+        f = gathered(five)
         cluster = {"r1": 1, "r2": 1, "r3": 2, "r4": 2, "r5": 2}
         table = f.results["map"].table.assign(cluster=pd.Series(cluster))
         f.results["map"] = replace(f.results["map"], table=table, silhouette=9.0)
@@ -940,7 +935,7 @@ class TestPanels:
         rows = [(r, u, "ab"[(u + (r > "c")) % 2] if u < 8 else "c")
                 for r in "abcdef" for u in range(12)]  # fmt: skip
         f = gather(sa.Annotations.from_triples(rows), n_resamples=199, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        said = told(f)
         assert said["Rater clusters"] == (
             "The raters form 2 clusters, of 3 (“a”, “b” and “c”) and 3 (“d”, “e” and “f”) "
             f"({p_phrase(f.corrected['map'][0])}). Two raters of the same cluster have alpha 1.000 "
@@ -959,7 +954,7 @@ class TestPanels:
 
     def test_map_of_few(self):
         rows = [(r, u, "ab"[(u + (r == "x")) % 2]) for r in "wxy" for u in range(8)]
-        f = gather(sa.Annotations.from_triples([*rows, ("z", 9, "a")]), n_resamples=19, rng=1)
+        f = gathered([*rows, ("z", 9, "a")])
         said = "No verdict: fewer than four raters can form no clusters."
         assert plain(by_id(f)["map"].lead).startswith(said)
         assert "Torgerson" not in methods_of(f).text
@@ -979,14 +974,14 @@ class TestPanels:
     def test_undefined_panels(self):
         rows = [(r, u, "ab"[u % 2]) for r in "wx" for u in range(6)]
         rows += [("y", u, "a") for u in range(6)]
-        f = gather(sa.Annotations.from_triples(rows), panels={"one": ["y"]}, n_resamples=19, rng=1)
+        f = gathered(rows, panels={"one": ["y"]})
         said = plain(by_id(f)["replication"].lead)
         assert said.startswith("“one” and “others” agree with each other at kappa_x 0.000")
         assert "The normalised value is undefined if" in by_id(f)["replication"].note
         rows = [("w", 0, "a"), ("x", 0, "b"), *((r, u, "a") for r in "yz" for u in (1, 2))]
         panels = {"one": ["w"], "two": ["x"]}
-        f = gather(sa.Annotations.from_triples(rows), panels=panels, n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        f = gathered(rows, panels=panels)
+        said = told(f)
         assert said["Panels"] == (
             "Agreement between “one” and “two” is undefined: there is only one unit with both "
             "panels."
@@ -997,7 +992,7 @@ class TestPanels:
     def test_undefined_headline(self):
         """An undefined headline does not hide what was asked; there is no map."""
         rows = [(r, u, "a") for r in "wxyz" for u in range(40)]
-        f = gather(sa.Annotations.from_triples(rows), model="z", n_resamples=19, rng=1)
+        f = gathered(rows, model="z")
         assert [one.about for one in main_findings(f)] == ["No estimate", "Models"]
         assert "map" not in by_id(f)
 
@@ -1005,7 +1000,7 @@ class TestPanels:
         """Numbers and categories have a consensus, too: the answer nearest to all."""
         rng = np.random.default_rng(1)
         rows = numbers(" / ".join(" ".join(map(str, rng.integers(1, 4, 4))) for _ in range(40)))
-        f = gather(annotations(rows), model="r3", n_resamples=19, rng=1)
+        f = gathered(annotations(rows), model="r3")
         heads = [column.heading() for column in by_id(f)["consensus"].table.columns]
         assert "Micro F1" not in heads
         assert "nearest to all of them" in by_id(f)["consensus"].note
@@ -1071,7 +1066,7 @@ def unfollowed():
         for rater in "wxyz"
     ]
     study = sa.Annotations.from_triples(rows)
-    return gather(study, distance=matrix, n_resamples=19, rng=1)
+    return gathered(study, distance=matrix)
 
 
 class TestChangesThatCannotBe:
@@ -1104,8 +1099,8 @@ class TestChangesThatCannotBe:
         rows += [(r, u, "ab"[(u + (u % 3 == 0) * (r == "x")) % 2]) for r in "wx"
                  for u in range(20, 41)]  # fmt: skip
         groups = {u: "same" if u < 20 else "other" if u < 40 else "one" for u in range(41)}
-        f = gather(sa.Annotations.from_triples(rows), groups=groups, n_resamples=19, rng=1)
-        said = {one.about: plain(one.sentence) for one in main_findings(f)}
+        f = gathered(rows, groups=groups)
+        said = told(f)
         assert said["Groups"].startswith("The 2 groups differ (test of one common value: p = ")
         assert f.results["groups"]["no_test"].str.endswith(": 'one'").all()
         table = by_id(f)["groups"].table
@@ -1118,9 +1113,9 @@ class TestChangesThatCannotBe:
 
 def test_too_many_pairs_are_left_out(monkeypatch, tmp_path):
     monkeypatch.setattr("setagree.reporting.sections.raters._PAIRED", 5)
-    f = gather(sa.simulate(20, 4, rng=1), n_resamples=19, rng=1)
+    f = gathered(sa.simulate(20, 4, rng=1))
     assert "pairs" not in f.results
-    (section,) = [one for one in sections(f) if one.id == "pairs"]
+    section = by_id(f)["pairs"]
     assert section.lead == ("4 raters make 6 pairs, too many for a report; use sa.by_pair.",)
     assert section.table is None
 
@@ -1130,8 +1125,8 @@ def test_a_part_that_fails_says_why(study, monkeypatch):
         raise DataError("too large.")
 
     monkeypatch.setattr("setagree.reporting.sections.labels.confusions", refused)
-    f = gather(study, n_resamples=19, rng=1)
-    (section,) = [one for one in sections(f) if one.id == "confusions"]
+    f = gathered(study)
+    section = by_id(f)["confusions"]
     assert (section.lead, section.table) == (("too large.",), None)
     assert "merge" not in set(f.results["changes"]["action"])
     assert "Confusion" not in {one.about for one in main_findings(f)}

@@ -8,11 +8,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from reporting_support import by_id, gathered
 
 import setagree as sa
 from setagree.errors import DataError, FewClustersWarning
 from setagree.reporting import findings
-from setagree.reporting.findings import gather, sections
+from setagree.reporting.findings import gather
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.reporting.report import methods_of, report
 from setagree.reporting.sections.base import Picture, Section, Topic, table_of
@@ -83,7 +84,7 @@ def test_a_section_is_in_markdown(study, tmp_path):
     sizes = study.to_long()["labels"].map(len).value_counts()
     for size, n in sizes.items():
         assert f"| {size} | {n} |" in text
-    said = methods_of(gather(study, n_resamples=19, rng=1))
+    said = methods_of(gathered(study))
     paragraph, references = said.paragraph, said.text.partition("\n\n")[2]
     assert " Sets were counted by size. Computations were made with setagree " in paragraph
     assert "Dice, L. R. (1945)" in references
@@ -137,7 +138,7 @@ class TestSampled:
         told = {one.id for one in shown if one.note.endswith(self.WITHOUT)}
         plain = {"data", "confusions", "raters", "map", "models", "consensus", "replication"}
         assert told == plain
-        shown = findings.sections(gather(study, n_resamples=19, rng=1))
+        shown = findings.sections(gathered(study))
         assert not [one.id for one in shown if "weights" in one.note]
 
     def test_in_diagnose(self, tmp_path, monkeypatch):
@@ -222,9 +223,9 @@ class TestSampled:
         The headline's is narrower by the root of 1 - 60/80 than that of a population without end.
         """
         study = sa.simulate(60, 3, rng=1)
-        f = gather(study.sampled(population_size=80), n_resamples=19, rng=1)
+        f = gathered(study.sampled(population_size=80))
         assert ", for these raters and a population of 80)" in plain(headline(f))
-        note = next(one.note for one in sections(f) if one.id == "labels")
+        note = by_id(f)["labels"].note
         t = "is the t interval (a population of 80), which is too narrow for rare labels;"
         assert t in note
         plainly = sa.krippendorff_alpha(study).standard_error
@@ -250,8 +251,8 @@ class TestSampled:
             alpha = sa.krippendorff_alpha(binary.sampled(cluster=drawn))
             assert row["interval_method"] == alpha.interval_method == ("t", "score")[label == "c"]
             assert (row["low"], row["high"]) == pytest.approx(alpha.interval(), abs=1e-12)
-        f = gather(study, n_resamples=19, rng=1)
-        (one,) = (each for each in sections(f) if each.id == "labels")
+        f = gathered(study)
+        one = by_id(f)["labels"]
         assert (
             "alpha is the score or the t interval (20 clusters), as its row states; t is"
             in one.note
@@ -266,6 +267,6 @@ class TestSampled:
     def test_a_rare_answer(self):
         rows = [["a"] * 4] * 37 + [["<b>"] * 4, ["<b>"] * 4, ["a", "a", "a", "<b>"]]
         study = sa.Annotations.from_wide(pd.DataFrame(rows, columns=[*"wxyz"]))
-        f = gather(study, n_resamples=19, rng=1)
+        f = gathered(study)
         assert "interval" not in plain(headline(f))
         assert verdict_sentence(f).startswith("No verdict. Too few rarer answers for an interval")

@@ -17,6 +17,21 @@ from setagree.cli import app as cli
 # Half of what a short run takes is the tree of commands and options: it is built once a session.
 typer.testing._get_command = functools.cache(typer.testing._get_command)
 
+# T1: the published R walk-through, 11 units x 3 raters; one answer is missing.
+WALKTHROUGH = """unit,r1,r2,r3
+1,"a, b",a,b
+2,"a, b","a, b","a, b"
+3,a,a,a
+4,c,c,
+5,c,"a, c","a, c"
+6,d,d,d
+7,b,d,e
+8,"a, b",a,b
+9,"a, b","a, b, c","a, b, c, i"
+10,a,"b, d",a
+11,a,a,e
+"""
+
 
 def invoke(*words):
     return CliRunner().invoke(cli.app, list(map(str, words)))
