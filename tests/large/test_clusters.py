@@ -194,7 +194,7 @@ class TestDask:
         assert len(list(tmp_path.glob("death-*"))) == 1
 
     def test_killed_again_and_again(self, cluster, tmp_path, monkeypatch):
-        monkeypatch.setattr(cluster.cluster.scheduler, "allowed_failures", 1)
+        monkeypatch.setattr(cluster.cluster.scheduler, "allowed_failures", 0)
         frame, _ = self.dying(100, tmp_path)
         with pytest.raises(DataError, match="Dask stopped, and there is no result"):
             sa.tally(frame, blank="empty")

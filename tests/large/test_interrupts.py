@@ -126,10 +126,9 @@ def ended_by(number, command, room, *, after=0.5):
 
 
 class TestProcesses:
-    @pytest.mark.parametrize("after", [0.0, 0.7])
-    def test_ctrl_c(self, ratings, tmp_path, after):
+    def test_ctrl_c(self, ratings, tmp_path):
         command = ["-c", SCORE, ratings, tmp_path]
-        code, seconds, said = ended_by(signal.SIGINT, command, tmp_path, after=after)
+        code, seconds, said = ended_by(signal.SIGINT, command, tmp_path, after=0.0)
         assert code == -signal.SIGINT
         assert said.rstrip().endswith("KeyboardInterrupt")
         assert seconds < 10  # it takes less than one; machines under load have their time

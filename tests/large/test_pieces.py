@@ -108,8 +108,7 @@ def test_units_that_are_no_text(tmp_path, n_pieces, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("hashed", ["0", "length(unit)"])
-@pytest.mark.parametrize("keep_raters", [False, True])
+@pytest.mark.parametrize(("hashed", "keep_raters"), [("0", False), ("length(unit)", True)])
 def test_units_of_one_hash(tmp_path, n_pieces, monkeypatch, hashed, keep_raters):
     table = generated()
     path = write(tmp_path / "ratings.parquet", pa.Table.from_pandas(table))

@@ -225,11 +225,10 @@ def test_by_default():
         sa.agreement(pandas(CASES["both"]), blank="empty")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["missing", "empty"])
 def test_markers(blank):
     cells = ["x", "NA", None, "x", "y", " NA", "y", "y"]
-    for road in ROADS:
+    for road in WHOLE:
         _, _, n_ratings, n_missing, said = outcome(road, cells, blank=blank, na_values=["NA"])
         assert (n_ratings, n_missing) == ((6, 2) if blank == "empty" else (5, 3))
         assert [one.partition(" (")[0] for one in said] == ["1 null"]
