@@ -13,6 +13,7 @@ import sys
 import threading
 import urllib.request
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pandas as pd
@@ -58,6 +59,8 @@ class TestWheel:
         assert {*archive.namelist()} == ours | {
             f"{about}/{n}" for n in ("METADATA", "WHEEL", "RECORD")
         }
+        metadata = distribution("setagree").read_text("METADATA")
+        assert archive.read(f"{about}/METADATA").decode() == metadata
         for name, digest, size in csv.reader(archive.read(f"{about}/RECORD").decode().splitlines()):
             if digest:
                 content = archive.read(name)
@@ -308,8 +311,17 @@ class TestSession:
         raters = ["rater1", "rater2", "rater3"]
         assert found["roles"] == {"unit": "unit", "wide": True, "raters": raters}
         assert "wide=" not in "".join(found["notes"])
-        how = {"wide": True, "unit": "unit", "raters": raters[:2]}
-        assert session("read", path=wide, how=how)["raters"] == raters[:2]
+        for n in (2, 3):
+            how = {"wide": True, "unit": "unit", "raters": raters[:n]}
+            found = session("read", path=wide, how=how)
+            assert found["raters"] == raters[:n]
+            assert ("cohen_kappa" in dict(found["coefficients"])) == (n == 2)
+
+    def test_a_long_table_read_as_wide(self, session, tmp_path):
+        (tmp_path / "long.csv").write_text("doc,who,tags\n1,ann,a\n1,ben,b\n")
+        how = {"wide": True, "unit": "doc"}
+        found = session("read", path=str(tmp_path / "long.csv"), how=how)["roles"]
+        assert found == {"unit": "doc", "wide": True, "raters": ["who", "tags"]}
 
     def test_numbers(self, session):
         """What cannot be told is said with the columns, and reads once it is chosen."""

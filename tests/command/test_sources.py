@@ -144,8 +144,11 @@ class TestFrom:
         truth = {("p1", "mia"): {"a;b"}, ("p1", "noa"): {"a"}}
         Path("csv").mkdir()
         toy.doccano(Path("csv"), truth, kind="csv")
-        assert "a; b" in ok("convert", "csv", "--label-sep", ";")
-        assert "a;b" in ok("convert", "csv")
+        split, plain = (invoke("convert", "csv", *more) for more in (["--label-sep", ";"], []))
+        assert "a; b" in split.stdout
+        assert "to read this again, use --label-sep ';'" in split.stderr
+        assert "a;b" in plain.stdout
+        assert "to read this again" not in plain.stderr
 
     def test_tables_stay_tables(self, folder):
         assert "Columns guessed" in invoke("score", "long.csv", "--blank", "empty").stderr

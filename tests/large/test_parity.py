@@ -149,7 +149,6 @@ class TestText:
         Path("3.csv").write_text("rater,tags,unit\na,x,4\n", encoding="utf-8")
         assert "have different columns" in check("*.csv")
 
-    @pytest.mark.slow
     def test_columns_without_a_name(self):
         for cell in ("", "z"):
             text = f"unit,rater,\n1,a,{cell}\n1,b,{cell}\n"

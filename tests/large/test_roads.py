@@ -275,10 +275,11 @@ def cases(tables, roads):
     """
     for road in roads:
         n, first = SHARES.get(road, (1, 0))
+        fast = {"lists"} if road == "ibis" else FAST
         for place, name in enumerate(tables):
-            if place % n != first and (name not in FAST or road == "ibis"):
+            if place % n != first and name not in fast:
                 continue
-            is_fast = road in ENGINES or (road != "ibis" and name in FAST)
+            is_fast = road in ENGINES or name in fast
             yield pytest.param(road, name, marks=() if is_fast else pytest.mark.slow)
 
 

@@ -1,6 +1,7 @@
 """One condition keeps the same rows of a table whatever holds it."""
 
 import datetime as dt
+import math
 import time
 import warnings
 from decimal import Decimal
@@ -194,6 +195,17 @@ def test_collation():
         connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows)
         with pytest.warns(SetagreeWarning, match="drops 2 of 4 rows"):
             assert sa.tally(connection.table("t"), where="r == x").n_units == 1
+
+
+@pytest.mark.parametrize(("where", "n_units"), [("x <= 7", 2), ("x > 7", 1), ("x >= 7", 2)])
+def test_the_next_float_is_another(where, n_units):
+    """A number that a float holds exactly is not equal to the float above it."""
+    cells = [row for x in (6.0, 7.0, math.nextafter(7.0, 8.0)) for row in (x, x)]
+    units = [f"u{k // 2}" for k in range(6)]
+    table = pa.table({"unit": units, "rater": [*"ab"] * 3, "labels": [*"xyxxyy"], "x": cells})
+    for data in (pl.from_arrow(table).lazy(), CONNECTION.from_arrow(table)):
+        with pytest.warns(SetagreeWarning, match="drops"):
+            assert sa.tally(data, where=where).n_units == n_units
 
 
 TIMES_OF_UNITS = [dt.datetime(2024, 5, 1, hour, tzinfo=dt.UTC) for hour in (9, 11, 21, 23)]
