@@ -5,6 +5,27 @@ import math
 from scipy import stats
 
 
+def moments(delta, eta, s0, c0):
+    """Return s and c: the second moments of the units and of half an urn of s0, by what is seen."""
+    seen = sum(delta) + s0 / 2
+    s = (sum(x * x for x in delta) + s0**2 / 2) / seen
+    return s, (sum(x * y for x, y in zip(delta, eta, strict=True)) + s0 * c0 / 2) / seen
+
+
+def solved(Do, th, E, sB, n_df, level):
+    """Return the ends: the values of theta at which the score is as far off as z or t."""
+    (s, B), (n, df) = sB, n_df
+    t, z = stats.t.ppf((1 + level) / 2, df), stats.norm.ppf((1 + level) / 2)
+    p, x = min(1, Do / s), n * Do / s
+    k = (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / n
+    A, b = 1 - k * B, 2 * th + k * s / E
+    up = (b + math.sqrt(max(b * b - 4 * A * th**2, 0))) / (2 * A) if A > 1e-9 else math.inf
+    low = max(0, th - s / E / (2 * n * math.sqrt(x))) if x > 0 else 0
+    b = 2 * low + k * s / E
+    low = 2 * low**2 / (b + math.sqrt(max(b * b - 4 * A * low**2, 0))) if low > 0 else 0
+    return 1 - up, 1 - low
+
+
 def plain(rows, d, level=0.95, *, by_ratings=True):
     """Return the ends without the minimum with t, from the ratings, by loops (no product code)."""
     rated = [[x for x in row if x is not None] for row in rows]
@@ -37,20 +58,9 @@ def plain(rows, d, level=0.95, *, by_ratings=True):
     m = rb * (rb - 1) / 2
     s0 = (M2 + 2 * (rb - 2) * S2 + (m - 1 - 2 * (rb - 2)) * E**2) / (m * E)
     s0 *= 1 if by_ratings else n / len(pairable)
-    seen = sum(delta) + s0 / 2
-    s = (sum(x * x for x in delta) + s0**2 / 2) / seen
-    c = (sum(x * y for x, y in zip(delta, eta, strict=True)) + s0 * S2 / E / 2) / seen
+    s, c = moments(delta, eta, s0, S2 / E)
     B = 3 - 4 * c / E + 4 * (sum(y * y for y in eta) / n - E**2) / E**2
-    t, z = stats.t.ppf((1 + level) / 2, n - 1), stats.norm.ppf((1 + level) / 2)
-    p = min(1, Do / s)
-    k = (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / n
-    A, b = 1 - k * B, 2 * th + k * s / E
-    up = (b + math.sqrt(max(b * b - 4 * A * th**2, 0))) / (2 * A) if A > 1e-9 else math.inf
-    x = n * Do / s
-    low = max(0, th - s / E / (2 * n * math.sqrt(x))) if x > 0 else 0
-    b = 2 * low + k * s / E
-    low = 2 * low**2 / (b + math.sqrt(max(b * b - 4 * A * low**2, 0))) if low > 0 else 0
-    return 1 - up, 1 - low
+    return solved(Do, th, E, (s, B), (n, n - 1), level)
 
 
 def plain_drawn(rows, d, *, weights=None, clusters=None, level=0.95):
@@ -88,20 +98,9 @@ def plain_drawn(rows, d, *, weights=None, clusters=None, level=0.95):
     S2 = sum(p * e[x] ** 2 for x, p in shares.items())
     m = rb * (rb - 1) / 2
     s0 = times * (M2 + 2 * (rb - 2) * S2 + (m - 1 - 2 * (rb - 2)) * E**2) / (m * E)
-    seen = sum(delta) + s0 / 2
-    s = (sum(x * x for x in delta) + s0**2 / 2) / seen
-    c = (sum(x * y for x, y in zip(delta, eta, strict=True)) + s0 * S2 / E / 2) / seen
+    s, c = moments(delta, eta, s0, S2 / E)
     B = 3 - 4 * c / E + 4 * (sum(y * y for y in eta) / n - E**2) / E**2
-    t, z = stats.t.ppf((1 + level) / 2, df), stats.norm.ppf((1 + level) / 2)
-    p = min(1, Do / s)
-    k = (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / n
-    A, b = 1 - k * B, 2 * th + k * s / E
-    up = (b + math.sqrt(max(b * b - 4 * A * th**2, 0))) / (2 * A) if A > 1e-9 else math.inf
-    x = n * Do / s
-    low = max(0, th - s / E / (2 * n * math.sqrt(x))) if x > 0 else 0
-    b = 2 * low + k * s / E
-    low = 2 * low**2 / (b + math.sqrt(max(b * b - 4 * A * low**2, 0))) if low > 0 else 0
-    return 1 - up, 1 - low
+    return solved(Do, th, E, (s, B), (n, df), level)
 
 
 def chance_of(rows, d, model, w):
@@ -184,16 +183,6 @@ def _ends(rows, d, E, psi, urn, level):
     S2, m = sum(pi[x] * e[x] ** 2 for x in pi), rb * (rb - 1) / 2
     s0 = (M2 + 2 * (rb - 2) * S2 + (m - 1 - 2 * (rb - 2)) * Eu**2) / (m * Eu) * n / len(pairable)
     c0 = sum(pi[x] * e[x] * each[x] for x in pi) / Eu
-    seen = sum(delta) + s0 / 2
-    s = (sum(x * x for x in delta) + s0**2 / 2) / seen
-    c = (sum(x * y for x, y in zip(delta, psi, strict=True)) + s0 * c0 / 2) / seen
+    s, c = moments(delta, psi, s0, c0)
     B = 1 - 2 * c / E + (sum(y * y for y in psi) / n - E**2) / E**2
-    t, z = stats.t.ppf((1 + level) / 2, n - 1), stats.norm.ppf((1 + level) / 2)
-    p, th, x = min(1, Do / s), Do / E, n * Do / s
-    k = (z**2 + 4 * p * (1 - p) * (t**2 - z**2)) / n
-    A, b = 1 - k * B, 2 * th + k * s / E
-    up = (b + math.sqrt(max(b * b - 4 * A * th**2, 0))) / (2 * A) if A > 1e-9 else math.inf
-    low = max(0, th - s / E / (2 * n * math.sqrt(x))) if x > 0 else 0
-    b = 2 * low + k * s / E
-    low = 2 * low**2 / (b + math.sqrt(max(b * b - 4 * A * low**2, 0))) if low > 0 else 0
-    return 1 - up, 1 - low
+    return solved(Do, Do / E, E, (s, B), (n, n - 1), level)
