@@ -16,11 +16,8 @@ import setagree as sa
 from .cells import Table, make_table
 from .meant_roads import MEANT_ROADS, SETS_ALONE
 from .programs import failure_of
-from .reference import alpha, fleiss, jaccard, masi, nominal, units_of
+from .reference import exactly, units_of
 from .roads import ROADS, Road
-
-FORMULAS = {"krippendorff_alpha": alpha, "fleiss_kappa": fleiss}
-DISTANCES = {"nominal": nominal, "jaccard": jaccard, "masi": masi}
 
 
 @dataclass(frozen=True)
@@ -62,10 +59,13 @@ def _check_row(row: Any, units: dict[Any, Any]) -> None:
         return row[name] if isinstance(row, dict) else getattr(row, name)
 
     names = part("coefficient"), part("distance")
-    wanted = FORMULAS[names[0]](units, DISTANCES[names[1]])
-    parts = {"estimate": wanted and wanted[2]}
-    if wanted and wanted[2] is not None:
-        parts |= {"observed_disagreement": wanted[0], "expected_disagreement": wanted[1]}
+    wanted = exactly(*names, units)
+    parts = {"estimate": wanted and wanted.estimate}
+    if wanted is not None:
+        parts |= {
+            "observed_disagreement": wanted.observed,
+            "expected_disagreement": wanted.expected,
+        }
     for name, right in parts.items():
         found = math.nan if part(name) is None else float(part(name))
         same = math.isnan(found) if right is None else abs(found - right) < 1e-9
