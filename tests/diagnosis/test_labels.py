@@ -393,9 +393,9 @@ class TestConfusions:
                 pd.testing.assert_frame_equal(sa.confusions(study), frame)
 
     @ONE_UNIT
-    def test_thousands_of_answers_to_one_unit(self):
+    def test_a_thousand_answers_to_one_unit(self):
         rng = np.random.default_rng(0)
-        flags = np.unique(rng.random((2_200, 18)) < 0.4, axis=0)[:2_000]
+        flags = np.unique(rng.random((1_100, 18)) < 0.4, axis=0)[:1_000]
         names = [f"l{k:02}" for k in range(18)]
         study = sa.Annotations.from_indicators(flags[:, None, :], labels=names)
         frame = sa.confusions(study).set_index(["kind", "label", "other"])["n_pairs"]
