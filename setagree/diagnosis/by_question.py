@@ -238,7 +238,7 @@ def _export_questions(source: Any, how: Reading) -> list[str]:
         open_study(source, how)
     except SeveralQuestionsError as error:
         return error.names
-    raise OptionError(f"{source!s} has one question; omit {option('questions')}.")
+    raise OptionError(f"the input has one question; omit {option('questions')}.")
 
 
 def _opened(source: Any, how: Reading) -> Annotations:

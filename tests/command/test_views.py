@@ -125,8 +125,9 @@ class TestDiagnose:
         seed = printed.rpartition("seed ")[2].strip().removesuffix(".")
         assert ok("diagnose", "--tables", *words, "--seed", seed) == printed
 
-    def test_the_findings_of_the_example_fit_a_terminal_of_25_lines(self):
-        lines = ok("diagnose", EXAMPLE, "--blank", "missing", "--seed", "1").splitlines()
+    @pytest.mark.parametrize("blank", ["missing", "empty"])
+    def test_the_findings_of_the_example_fit_a_terminal_of_25_lines(self, blank):
+        lines = ok("diagnose", EXAMPLE, "--blank", blank, "--seed", "1").splitlines()
         assert len(lines) <= 25
         assert max(map(columns_of, lines)) <= 80
 

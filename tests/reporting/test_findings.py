@@ -700,7 +700,7 @@ class TestStandouts:
             "The disagreement is spread over 5 of 10 labels, 20% each."
         )
         assert said(0.4, *[0.15] * 4, *[0.0] * 5) == (
-            "40% of the disagreement is about “0”; no other of 10 labels has more than 15%."
+            "40% of the disagreement is about “0”; the other 9 have at most 15%."
         )
         assert said(0.25, 0.22, 0.16, 0.15, 0.12, 0.1) == (
             "63% of the disagreement is about 3 of 6 labels: “0” (25%), “1” (22%) and “2” (16%)."

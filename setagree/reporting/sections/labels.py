@@ -115,14 +115,12 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
         part = "all" if len(common_shares) == len(labels) else f"{len(common_shares):,} of"
         return (f"The disagreement is spread over {part} {all_of_them}, {ends} each.",)
     if many:
-        most, rest = (
-            share(shares[0]),
-            f"; no other of {all_of_them} has more than {share(shares[1])}.",
-        )
-        return (f"{most} of the disagreement is about ", Name.of(labels["label"].iloc[0]), rest)
+        rest = f"; the other {len(labels) - 1:,} have at most {share(shares[1])}."
+        first = Name.of(labels["label"].iloc[0])
+        return (f"{share(shares[0])} of the disagreement is about ", first, rest)
     part = f"{share(shares[:n].sum())} of the disagreement is about {n:,} of {all_of_them}: "
-    first = zip(labels["label"], shares[:n], strict=False)
-    names: list[Sentence] = [(Name.of(label), f" ({share(x)})" * (n > 1)) for label, x in first]
+    pairs = zip(labels["label"], shares[:n], strict=False)
+    names: list[Sentence] = [(Name.of(label), f" ({share(x)})" * (n > 1)) for label, x in pairs]
     return (part, *enumeration(names), ".")
 
 
