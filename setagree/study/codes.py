@@ -322,7 +322,7 @@ def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
 def in_arrow(column: Column) -> Any:
     """Return a column as an Arrow array, or None.
 
-    Columns of pyarrow are converted, and columns of at least `_MANY` objects if Arrow is installed
+    Columns of pyarrow are converted, and columns of at least `_MANY` lists if Arrow is installed
     and has a type for them.
     """
     if isinstance(column.dtype, pd.ArrowDtype) or getattr(column.dtype, "storage", "") == "pyarrow":
@@ -331,6 +331,10 @@ def in_arrow(column: Column) -> Any:
     if column.dtype != object or len(column) < _MANY:
         return None
     try:
+        # Text is hashed as it is, without a copy in Arrow.
+        first = column.to_numpy()[:_MANY]
+        if pd.api.types.infer_dtype(first, skipna=True) not in {"mixed", "empty"}:
+            return None
         import pyarrow as pa
 
         array = pa.array(column.to_numpy(), from_pandas=True)
