@@ -179,7 +179,7 @@ def diagnose(
         limit = width if is_terminal else _UNLIMITED
         lines += [*table_lines(found, rows or _ROWS, width=width, tables=limit), "", drawn]
     else:
-        claims = [f"p is {found.holm_clause}."] if found.n_claims else []
+        claims = [f"p is{clause[1:]}."] if (clause := found.holm_clause) else []
         lines += _wrapped((" ".join([*claims, drawn, options.MORE]),), width)
     deliver(pd.DataFrame(), "\n".join([*lines, *times]).rstrip())
 

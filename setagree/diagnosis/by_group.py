@@ -558,7 +558,7 @@ def group_tests(
         out["no_test"] = f"left out ({why}): {listing(absent)}"
     if len(tested) < 2:
         few = "fewer than two groups can be tested"
-        return out | {"no_test": f"{few} ({out['no_test']})" if absent else few}
+        return out | {"no_test": f"{few}; {out['no_test']}" if absent else few}
     if sample is None:
         found = score_tests([groups[g].inference.score for g in tested])
     else:

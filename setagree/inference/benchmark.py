@@ -41,7 +41,7 @@ SCALES: dict[str, dict[str, float]] = {
 PROPOSED_FOR = "Such scales were proposed for nominal agreement."
 PARTIAL_CREDIT = (
     "A distance with partial credit raises observed and expected agreement together, so the same "
-    "verdict does not mean the same agreement with MASI as with nominal: compare studies by the "
+    "verdict does not mean the same agreement with it as with nominal: compare studies by the "
     "same coefficient and distance, not by the verdict."
 )
 CAUTION = f"{PROPOSED_FOR} {PARTIAL_CREDIT}"

@@ -133,7 +133,12 @@ class PermutationTest(Resampled):
     def ignoring(self) -> str:
         """Clause on clusters that reshuffles ignore, such as ", ignoring 12 clusters", or empty."""
         inside = self.scheme in {"within_cluster", "rotation"} or not is_clustered(self.agreement)
-        return "" if inside else f", ignoring {self.agreement.drawn}"
+        return "" if inside else f", ignoring {self.ignored}"
+
+    @property
+    def ignored(self) -> str:
+        """Sampling design that reshuffles ignore, such as "weights and 12 clusters"."""
+        return self.agreement.drawn.replace("weighted, ", "weights and ")
 
     @property
     def versus_chance(self) -> Literal["above chance", "below chance"] | None:
@@ -183,7 +188,7 @@ class PermutationTest(Resampled):
             notes[-1] += f" With {_MOVED[other.scheme]} reshuffled, p is {p_four(other.p_value)}."
         if self.ignoring:
             notes.append(
-                f"The reshuffles ignore {self.agreement.drawn}: agreement is called above or below "
+                f"The reshuffles ignore {self.ignored}: agreement is called above or below "
                 "chance by the larger p of the reshuffles and of the estimate over clusters "
                 f"({p_four(self.agreement.p_value)}, two-sided)."
             )

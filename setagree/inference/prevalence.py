@@ -221,7 +221,7 @@ class PrevalenceTable(Result):
         if self.target == "beyond":
             of = f"in {counted(N, 'unit')} of the population"
         units = f"{about}{count(round(x['count']))} {of} have "
-        model = f"; the model alone says {count(round(x['model'] * N))}"
+        model = f"; the model alone has {count(round(x['model'] * N))}"
         return units, Name.of(x["label"]), f"{sure}{model}{n}."
 
     @property
@@ -346,7 +346,7 @@ def prevalence(
     >>> people = both.exclude_raters(["r2"]).take(np.arange(100))
     >>> found = sa.prevalence(people, model=both.exclude_raters(["r1"]))
     >>> print(found.sentences[0])
-    About 315 of 1,000 units have l1 (95%: 251 to 382); the model alone says 289; 100 checked units.
+    About 315 of 1,000 units have l1 (95%: 251 to 382); the model alone has 289; 100 checked units.
     """
     check_level(level)
     check_choice("truth", truth, [*_TRUTHS])

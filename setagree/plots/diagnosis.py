@@ -10,7 +10,7 @@ import pandas as pd
 
 from setagree.checks import public
 from setagree.credit.base import Weights, display_value, reading_key
-from setagree.errors import OptionError, shorten
+from setagree.errors import OptionError, counted, shorten
 from setagree.plots.base import (
     CELL,
     Floats,
@@ -380,7 +380,7 @@ def raters(
         columns={
             "ratings": ("n_ratings", count),
             "distance to others": ("mean_distance", number),
-            "difference": ("difference", lambda x: number(x, digits=4, signed=True)),
+            "difference": ("difference", lambda x: number(x, signed=True)),
         },
         undefined="" if len(frame) else "No rater shares a unit with another.",
     )[0]
@@ -571,7 +571,7 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     kept = np.argsort(-totals[:-1], kind="stable")[: fitting(ax, limit, each=CELL)]
     counts = _confusion_matrix(codes, floats(frame, "n_pairs"), kept, len(names))
     alone, others = (float(np.nanmax(x, initial=0.0)) for x in (counts[:, :1], counts[:, 1:]))
-    scales = f"Darkest: {count(alone)} pairs left out, {count(others)} in the other columns."
+    scales = f"Darkest: {counted(int(alone), 'pair')} left out, {count(others)} in other columns."
     note = f"The {len(kept):,} labels with the most pairs, of {len(names):,}."
     is_tested = bool(np.isfinite(floats(frame, "p_value")).any())
     heading(

@@ -49,7 +49,7 @@ def interval_name(f: Findings) -> str:
 
 def interval_about(f: Findings) -> str:
     """Return the population of the headline's interval and the sampling of the units."""
-    return f"for {raters_in_words([f.main])}{f.main.drawn and f' and {f.main.drawn}'}"
+    return f"for {raters_in_words([f.main])}{f.main.drawn and f'; {f.main.drawn}'}"
 
 
 def distance_phrase(row: Agreement) -> str:

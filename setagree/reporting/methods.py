@@ -438,7 +438,7 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
     ends = "" if np.isnan(low) else f", {level_text(level)} interval {interval(low, high)}"
     if np.isnan(low) and (row.standard_error >= 0 or row.spread.reason is not None):
         reason = str(row.interval_reason).partition(";")[0]  # without the function to call
-        ends = f", without an interval, because {reason[0].lower()}{reason[1:]}"
+        ends = f", without an interval: {reason[0].lower()}{reason[1:]}"
     do, de = row.observed_disagreement, row.expected_disagreement
     parts = f" (observed disagreement {number(do)}, expected {number(de)})" if alone else ""
     return f"{named} = {number(row.estimate)}{ends}{parts}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from setagree.errors import counted
 from setagree.plots import diagnosis
 from setagree.reporting.headline import is_unclear
@@ -27,6 +29,10 @@ def _steps(f: Findings) -> Iterator[Sentence]:
     if is_unclear(f):
         more = "documents" if are_pieces else "units"
         yield (f"Rate more {more}: setagree plan or sa.plan gives the number that is needed.",)
+    elif (
+        f.main.reason is None and f.study.sampling is None and np.isnan(f.main.interval(f.level)[0])
+    ):
+        yield ("Rate more units: these allow no interval.",)
     yield from _confusion(f)
     yield from _rater(f)
     yield from _units(f)
@@ -68,4 +74,5 @@ def _units(f: Findings) -> Iterator[Sentence]:
     if units is None or not units["disagreement"].iloc[0] > 0:
         return
     n = diagnosis.half_of(diagnosis.largest_share_first(units))[0]
-    yield (f"Let an expert decide the {counted(n, 'unit')} with most of the disagreement.",)
+    which = "unit" if n == 1 else f"{n:,} units"
+    yield (f"Let an expert decide the {which} with at least half of the disagreement.",)

@@ -253,7 +253,7 @@ def methods_of(f: Findings) -> Methods:
         test=test,
         seed=f.seed,
         more=methods(f),
-        corrected=(f.corrected["chance"][0], f", {f.holm_clause}"),
+        corrected=(f.corrected["chance"][0], f.holm_clause),
     )
 
 

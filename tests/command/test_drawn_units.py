@@ -134,7 +134,7 @@ def test_pages(command, folder):
     words = (command, *CLUSTERED, "--by", "half", "--output", name, "--seed", "1")
     ok(*words)
     written = " ".join((folder / name).read_text(encoding="utf-8").split())
-    assert " and 12 clusters)" in written
+    assert "; 12 clusters)" in written
 
 
 def test_what_is_reduced():

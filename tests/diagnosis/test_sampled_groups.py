@@ -203,7 +203,7 @@ def test_a_group_without_spread():
     tests = ["difference", "difference_standard_error", "difference_p_value"]
     assert frame[[*tests, "homogeneity_p_value"]].isna().all(axis=None)
     absent = "left out (undefined, without spread or with too few degrees of freedom): 'x'"
-    assert set(frame["no_test"]) == {f"fewer than two groups can be tested ({absent})"}
+    assert set(frame["no_test"]) == {f"fewer than two groups can be tested; {absent}"}
 
 
 def test_what_costs_too_much_names_the_design(monkeypatch):

@@ -205,7 +205,7 @@ def test_result():
     )
     shown = flat(result)
     assert "Verdict: discard." in shown
-    assert "the same verdict does not mean the same agreement with MASI as with nominal" in shown
+    assert "the same verdict does not mean the same agreement with it as with nominal" in shown
 
 
 def test_mv_alpha_has_no_verdict():

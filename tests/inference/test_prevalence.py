@@ -137,7 +137,7 @@ def test_all_units_are_checked():
     assert row["standard_error"] == 0
     assert row[["prevalence", "low", "high"]].tolist() == [0.5, 0.5, 0.5]
     found = sa.prevalence(ONE, model=MODEL.head(12))
-    every = "every unit was checked, so that this is a count, not an estimate; the model alone says"
+    every = "every unit was checked, so that this is a count, not an estimate; the model alone has"
     assert found.sentences[0] == f"6 of 12 units have a: {every} 5."
     assert found.caution == ""
 
@@ -329,7 +329,7 @@ def test_a_hostile_label_stays_in_its_line():
 def test_what_is_printed():
     found = sa.prevalence(ONE, model=MODEL)
     assert found.sentences[1] == (
-        "About 9 of 40 units have b (95%: 3 to 20); the model alone says 11; 12 checked units."
+        "About 9 of 40 units have b (95%: 3 to 20); the model alone has 11; 12 checked units."
     )
     row = "a      0.5000  0.2342, 0.7658  0.4000    0.4857    0.3022, 0.6983     19     22"
     assert str(found).splitlines()[1] == row

@@ -521,8 +521,8 @@ def test_raters():
         intervals(ax).tolist() == frame[["difference_low", "difference_high"]].to_numpy().tolist()
     )
     text = said(ax)
-    assert f"{frame['difference'][0]:+.4f}" in text
-    assert f"{frame['difference'][3]:+.4f}".replace("-", MINUS) in text
+    assert f"{frame['difference'][0]:+.3f}" in text
+    assert f"{frame['difference'][3]:+.3f}".replace("-", MINUS) in text
     assert "Krippendorff's alpha, the MASI distance\nChange without the rater" in text
 
 
@@ -600,7 +600,7 @@ def test_confusions():
     # Shaded up to 12 pairs, the largest confusion of two labels; nothing where there is none.
     np.testing.assert_allclose(shade[0], [0.9, 0, 0.9, 0])
     np.testing.assert_allclose(shade[1], [0, 0.9, 0, 0.48])
-    assert "\nDarkest: 30 pairs left out, 12 in the other columns.\n" in said(ax)
+    assert "\nDarkest: 30 pairs left out, 12 in other columns.\n" in said(ax)
     frames = sorted((round(p.get_y() + 0.44), round(p.get_x() + 0.44)) for p in ax.patches)
     assert frames == [(0, 0), (0, 2), (1, 1)]
     assert "Framed: more pairs than expected by chance (p at most 0.05)." in said(ax)

@@ -125,7 +125,7 @@ def test_a_claim_on_chance_over_clusters_needs_the_p_of_the_estimate():
     assert found.corrected["chance"] >= p
     said = told(found)["Chance"]
     assert said.startswith("Agreement is not distinguishable from chance: alpha of 95% of ")
-    assert "and the estimate is tested against 0 over 20 clusters (p = " in said
+    assert "and the estimate is tested against 0 with 20 clusters (p = " in said
     page = rendered(found, Name("study"), "markdown")
     assert page.count("The reshuffles ignore clusters") == 1
     assert "the largest p of the reshuffles and of the estimate over clusters" in page

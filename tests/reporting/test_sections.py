@@ -224,7 +224,7 @@ class TestSampled:
         """
         study = sa.simulate(60, 3, rng=1)
         f = gathered(study.sampled(population_size=80))
-        assert ", for these raters and a population of 80)" in plain(headline(f))
+        assert ", for these raters; a population of 80)" in plain(headline(f))
         note = by_id(f)["labels"].note
         t = "is the t interval (a population of 80), which is too narrow for rare labels;"
         assert t in note

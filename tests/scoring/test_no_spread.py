@@ -211,7 +211,7 @@ class TestWhatFollows:
         assert np.isnan([tried["p_value"], tried["difference_standard_error"]]).all()
         rows = study("a a,x / b b / c c,x / a a / b b,x / c c / a a / b b".replace(",", ""))
         said = finding("Change", gather(rows, rng=1))
-        assert "alpha rises most (no test is possible) if you drop the label “x”: 1" in said
+        assert "Alpha rises (no test is possible) if you drop the label “x”: 1" in said
 
     def test_labels(self):
         """A label on which all agree has an interval if yes and no are frequent enough."""
@@ -248,7 +248,7 @@ class TestReport:
         """The paragraph for the paper says so instead of an interval, and names no t interval."""
         said = sa.methods_text(sa.krippendorff_alpha(study(rows)))
         why = SAID[rows][0].lower() + SAID[rows][1:]
-        assert f", without an interval, because {why}" in said
+        assert f", without an interval: {why}" in said
         assert "t interval" not in said
 
 

@@ -13,7 +13,6 @@ import pandas as pd
 from setagree.checks import Rng
 from setagree.coefficients.chance import Floats
 from setagree.distances import Distance
-from setagree.errors import counted
 from setagree.inference.benchmark import Benchmark
 from setagree.limits import TIE
 from setagree.plots.base import rows_height
@@ -158,8 +157,9 @@ class Findings:
 
     @property
     def holm_clause(self) -> str:
-        """Clause of the methods paragraph on the correction of p."""
-        return f"corrected by Holm over {counted(self.n_claims, 'claim')}"
+        """Clause ", corrected by ..." on the correction of p, empty for one claim."""
+        n = self.n_claims
+        return f", corrected by Holm over {n:,} claims" if n > 1 else ""
 
     @property
     def n_reshuffles(self) -> int:

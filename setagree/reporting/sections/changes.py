@@ -100,7 +100,9 @@ def summary(f: Findings, _: pd.DataFrame) -> Sentence:
     of_labels = tried["action"] != DROP_RATER
     largest = tried["difference"].max()
     word = f.main.definition.short
-    rises = f"Of {counted(len(tried), 'change')} tried, {word} rises most"
+    rises = f"Of {len(tried):,} changes tried, {word} rises most"
+    if len(tried) == 1:
+        rises = f"{word[0].upper()}{word[1:]} rises"
     untested = tried[tried["p_holm"].isna() & (tried["difference"] > 0)]
     if len(untested) and untested["difference"].iloc[0] == largest:
         return (*_gain(f, untested.iloc[0], f"{rises} (no test is possible) if you "), ".")

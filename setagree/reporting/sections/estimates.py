@@ -43,6 +43,9 @@ PANEL_DISTANCES = {
 _RESHUFFLED = 10_000_000
 """Number of ratings in all reshuffles, which take a few seconds."""
 
+_ALIKE = 0.05
+"""Range of the estimates by distance below which they hardly depend on it."""
+
 _FEWEST = 99
 """Number of reshuffles of a large study, whose p is computed from their mean and spread."""
 
@@ -75,7 +78,8 @@ def choices_summary(f: Findings, table: AgreementTable) -> Sentence:
     by_name = {row.distance: row.estimate for row in same}
     is_nested = by_name.get("overlap", np.nan) - by_name.get("jaccard", np.nan) > 0.1
     nested = "; in many pairs one answer contains the other" * is_nested
-    return (f"The estimate depends on the distance: {word} is {low} and {high}{nested}.",)
+    depends = "hardly depends" if float(ends[1]) - float(ends[0]) < _ALIKE else "depends"
+    return (f"The estimate {depends} on the distance: {word} is {low} and {high}{nested}.",)
 
 
 def choices_sections(f: Findings, table: AgreementTable) -> list[Section]:
@@ -169,7 +173,7 @@ def chance_summary(f: Findings, test: PermutationTest) -> Sentence:
     verdict = f"Agreement is {side if holds(p) else 'not distinguishable from'} chance"
     larger = ""
     if test.ignoring:
-        limit += f", and the estimate is tested against 0 over {f.main.drawn}"
+        limit += f", and the estimate is tested against 0 with {test.ignored}"
         larger = ", the larger of the two p-values"
     word = f.main.definition.short
     return (f"{verdict}: {word} of 95% of {often} is {limit} ({p_phrase(p)}{larger}).",)

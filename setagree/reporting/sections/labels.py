@@ -115,9 +115,12 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
         part = "all" if len(common_shares) == len(labels) else f"{len(common_shares):,} of"
         return (f"The disagreement is spread over {part} {all_of_them}, {ends} each.",)
     if many:
-        rest = f"; the other {len(labels) - 1:,} have at most {share(shares[1])}."
+        most, second = share(shares[0]), share(shares[1])
+        if most == second:
+            return (f"None of {all_of_them} has more than {most} of the disagreement.",)
+        rest = f"; the other {len(labels) - 1:,} have at most {second}."
         first = Name.of(labels["label"].iloc[0])
-        return (f"{share(shares[0])} of the disagreement is about ", first, rest)
+        return (f"{most} of the disagreement is about ", first, rest)
     part = f"{share(shares[:n].sum())} of the disagreement is about {n:,} of {all_of_them}: "
     pairs = zip(labels["label"], shares[:n], strict=False)
     names: list[Sentence] = [(Name.of(label), f" ({share(x)})" * (n > 1)) for label, x in pairs]

@@ -37,7 +37,7 @@ from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import have_degrees
 from setagree.wording.number_format import interval, level_text, number, share
-from setagree.wording.sentences import Name, Sentence, enumeration, named
+from setagree.wording.sentences import Name, Sentence, enumeration, named, short_text
 from setagree.wording.tables import Column
 
 MOST_ROWS = 40
@@ -267,9 +267,9 @@ def method(f: Findings, found: ModelFindings) -> Method:
     if not tests:
         return models, ()
     one = tests[0]
-    who = "The model" if len(tests) == 1 else "The models, by their advantage,"
     rates = "; ".join(
-        f"won over {int(test.humans['rejected'].sum()):,} of {counted(len(test.humans), 'human')} "
+        f"{short_text(test.model)} won over "
+        f"{int(test.humans['rejected'].sum()):,} of {counted(len(test.humans), 'human')} "
         f"(winning rate {number(test.winning_rate)}, average advantage probability "
         f"{number(test.average_advantage_probability)})"
         for test in tests
@@ -278,7 +278,7 @@ def method(f: Findings, found: ModelFindings) -> Method:
         f"{models} Whether a model may replace a human was decided by the alternative annotator "
         f"test (Calderon et al., 2025) with the {distance_name(one.distance)} distance, epsilon "
         f"{one.epsilon:g} and a false discovery rate of {one.q:g} (Benjamini & Yekutieli, 2001). "
-        f"{who} {rates}."
+        f"{rates}."
     )
     return sentences, ("Calderon et al. 2025", "Benjamini & Yekutieli 2001")
 

@@ -182,7 +182,7 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
     raters = f.tested("raters")
     alone = f"a {level_text(f.level)} interval{f.main.drawn and f' ({f.main.drawn})'}"
     change = f"of {word} if the rater is left out, with {alone} for each rater alone"
-    often = f"the label given in {100 * _OFTEN:.0f} or more of 100 units"
+    often = f"the label given in at least {100 * _OFTEN:.0f} of 100 units"
     meanings = {
         "difference": change if has_changes else "",
         "mean_distance": "to the answers of the others",
@@ -196,6 +196,8 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
         replace(one, meaning=meanings.get(one.first, ""))
         for one in COLUMNS
         if one.first not in below
+        # A category or a number is one answer, so that all raters give one per unit.
+        and (f.study.kind == "labels" or one.first not in {"mean_set_size", "set_size_bias"})
     ]
     columns.insert([one.first for one in columns].index("p_holm"), _ROUGH)
     note = "A rater who disagrees with the others is not necessarily wrong."
@@ -355,7 +357,7 @@ def map_method(f: Findings, placed: RaterMap) -> Method | None:
         "disagreement to that expected by chance, and clustered by average linkage, cut where the "
         "mean silhouette (Rousseeuw, 1987) is largest; "
         f"the silhouette of {number(placed.silhouette)} was compared with "
-        f"{len(placed.null):,} reshuffles of the answers inside units ({p_phrase(p)}, "
+        f"{len(placed.null):,} reshuffles of the answers inside units ({p_phrase(p)}"
         f"{f.holm_clause})."
     )
     return sentence, ("Torgerson 1952", "Rousseeuw 1987")

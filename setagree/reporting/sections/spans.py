@@ -138,7 +138,7 @@ def summary(f: Findings, pieces: pd.DataFrame) -> Sentence:
     """Return the part of the text on which raters differ, and the documents with most of that."""
     document, names, size = _documents(f)
     if not pieces["disagreement"].max() > 0:
-        return (f"In all of {counted(len(names), 'document')} the raters agree fully.",)
+        return (f"The raters agree fully in all {counted(len(names), 'document')}.",)
     units = pd.Index(f.study.units).get_indexer(pd.Index(pieces["unit"]))
     w = size[units]
     differ = share(w[pieces["disagreement"] > 0].sum() / w.sum())

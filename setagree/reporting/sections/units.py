@@ -46,7 +46,7 @@ def compute(f: Findings) -> pd.DataFrame:
 def summary(_: Findings, units: pd.DataFrame) -> Sentence:
     """Return sentences on the fewest units with half of the disagreement, and on the first ones."""
     if not units["disagreement"].iloc[0] > 0:
-        return (f"In all of {counted(len(units), 'unit')} the raters agree fully.",)
+        return (f"The raters agree fully in all {counted(len(units), 'unit')}.",)
     ordered = diagnosis.largest_share_first(units)
     n, lies = diagnosis.half_of(ordered)
     agreed = int((units["disagreement"] == 0).sum())
