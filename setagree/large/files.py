@@ -53,14 +53,13 @@ from setagree.files.streams import (
 from setagree.files.tables import read_table
 from setagree.large import steps
 from setagree.large.engines import quoted, run_query
-from setagree.large.filtering import kept_where
 from setagree.large.patterns import spelled
 from setagree.study.codes import common_order
 from setagree.study.columns import guess_wide_unit, with_columns
 from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import is_missing
 from setagree.study.reading import Reading
-from setagree.study.row_filter import NO_ROWS, Counts, Where
+from setagree.study.row_filter import NO_ROWS, Counts, Where, kept_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -657,7 +656,7 @@ def _files_of(path: Paths, pair: tuple[Any, Any], reading: Reading) -> list[str]
     source = reading.filename_column or _FILE
     table = read_table(path, **reading.of_file | {"filename_column": source})
     if reading.condition is not None:
-        table = kept_where(table, reading.condition)
+        table = kept_rows(table, reading.condition)
     files = table[source]
     table = table if reading.filename_column else table.drop(columns=_FILE)
     here = _long_rows(table, pair, reading)

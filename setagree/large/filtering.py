@@ -15,8 +15,8 @@ import pandas as pd
 
 from setagree.checks import check_cost
 from setagree.errors import DataError, counted, option
-from setagree.large.engines import Engine, fetch, find_engine
-from setagree.study.frames import as_pandas, column_names
+from setagree.large.engines import Engine, fetch
+from setagree.study.frames import as_pandas
 from setagree.study.numbers import exact
 from setagree.study.row_filter import (
     NO,
@@ -28,7 +28,6 @@ from setagree.study.row_filter import (
     Key,
     Where,
     example_cells,
-    kept_rows,
 )
 
 if TYPE_CHECKING:
@@ -198,13 +197,6 @@ def kept_lazy(
     matching = find_matching(frame, engine, where, columns)
     matching.counts.report(where)
     return matching.kept(frame, engine)
-
-
-def kept_where(frame: Any, where: Where) -> Any:
-    """Return the matching rows of a table in memory or a lazy one, and warn of the others."""
-    if (engine := find_engine(frame)) is None:
-        return kept_rows(frame, where)
-    return kept_lazy(frame, engine, where, where.columns_in(column_names(frame)))
 
 
 def kept_part(

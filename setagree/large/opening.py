@@ -60,7 +60,7 @@ from setagree.study.reading import (
     is_files,
     no_note,
 )
-from setagree.study.row_filter import counting_rows
+from setagree.study.row_filter import counting_rows, kept_rows
 from setagree.study.spans import sized_pieces, spans_hint, usual_columns, warn_pieces
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
@@ -478,9 +478,9 @@ def _kept(frame: Any, reading: Reading) -> Any:
     """Return the rows that match the condition of a reading, and warn of the number of others."""
     if reading.condition is None:
         return frame
-    from setagree.large.filtering import kept_where  # loads the engines
-
-    return kept_where(frame, reading.condition)
+    # The engine of a lazy table would return the rows in any order, on which `duplicates` depends.
+    table = as_pandas(frame) if hasattr(frame, "collect") else frame
+    return kept_rows(table, reading.condition)
 
 
 def _from_path(path: Paths, reading: Reading, plan: Plan, note: Note) -> Study:

@@ -2,6 +2,9 @@
 
 import datetime as dt
 import math
+import os
+import subprocess
+import sys
 import time
 import warnings
 from decimal import Decimal
@@ -145,6 +148,20 @@ def rows_of(function, *args):
     return sorted(kept["row"].to_list()), [str(one.message) for one in told]
 
 
+ORDER = """
+import polars as pl, setagree as sa
+rows = [
+    (f"u{i}", rater, "ab"[(i + j) % 3 == 0], f"doc{i}", f"2024-03-{i * j % 28 + 1:02}")
+    for i in range(4000)
+    for j, rater in enumerate("xyxy")
+]
+table = pl.DataFrame(rows, schema=["unit", "rater", "labels", "doc", "day"], orient="row")
+options = {"where": "day != 2024-03-02", "duplicates": "first", "cluster": "doc"}
+eager, *lazy = (sa.agreement(t, **options).to_frame() for t in (table, table.lazy(), table.lazy()))
+assert all(eager.equals(one) for one in lazy), (eager, lazy)
+"""
+
+
 class TestParity:
     @settings(max_examples=100, deadline=None)
     @given(question=questions())
@@ -156,6 +173,13 @@ class TestParity:
         assert rows == plain_rows(table, where)
         lazy = rows_of(kept_lazy, wrapped(frame.lazy()), Polars(), where, where.columns)
         assert lazy == (rows, told)
+
+    @pytest.mark.slow
+    def test_order_of_rows(self):
+        """Repeats of a lazy table that is read into memory are taken in the order of its rows."""
+        # Joins of Polars disorder rows if it has several threads, and the tests run with one.
+        threads = {**os.environ, "POLARS_MAX_THREADS": "4"}
+        subprocess.run([sys.executable, "-W", "ignore", "-c", ORDER], env=threads, check=True)
 
     @pytest.mark.slow
     @settings(max_examples=40, deadline=None)
