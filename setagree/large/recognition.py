@@ -45,6 +45,7 @@ from setagree.study.attributes import IS_MODEL
 from setagree.study.codes import Column, as_objects
 from setagree.study.reading import Duplicates, Reading, check_encoding
 from setagree.study.row_filter import NO_ROWS, Where, kept_rows
+from setagree.study.spans import as_spans
 
 _ROW_A_LABEL = "plain_row_per_label"
 _TABLES = {"plain_long", "plain_wide"}
@@ -200,7 +201,13 @@ def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
         with no_collection(), listable(file), warnings.catch_warnings():
             if len(files) > 1:  # one warning covers all files
                 warnings.simplefilter("ignore", DroppedRowsWarning)
-            answers = tool.read(file, request)
+            try:
+                answers = tool.read(file, request)
+            except (DataError, FileError) as error:
+                if tool.read_spans is None:
+                    raise
+                hint = f"If the export has labelled spans, read them with {as_spans()}."
+                raise type(error)(f"{error} {hint}") from error
         if not answers.units:
             raise DataError(f"{shown(file)} has no annotations; there is nothing to score.")
         prefix = f"{shown(file)}, " if len(files) > 1 else ""

@@ -253,6 +253,8 @@ def from_spans(
     >>> study.to_wide().loc["d1:5-8"].map(sorted).to_dict()
     {'ann': ['claim', 'data'], 'bob': ['claim']}
     """
+    if tokens is not None:
+        check_choice("tokens", tokens, ("words",))
     names = {"document": document, "rater": rater, "start": start, "end": end, "label": label}
     spans = table_spans(as_pandas(data), names, length, text)
     _add_done(spans, done, (document, rater))
@@ -325,8 +327,12 @@ def _add_done(spans: Spans, done: Done, names: tuple[str, str]) -> None:
     elif isinstance(done, pd.DataFrame):
         check_columns(list(done), names)
         pairs = zip(*(done[name] for name in names), strict=True)
-    else:
+    elif isinstance(done, Iterable) and not isinstance(done, Mapping):
         pairs = done
+    else:
+        raise OptionError(
+            f"done={shorten(done)} must be 'all', (document, rater) pairs, or a table of them."
+        )
     listed = dict.fromkeys((tidied(document), tidied(rater)) for document, rater in pairs)
     if unlisted := next((pair for pair in spans.done if pair not in listed), None):
         document, rater = map(shorten, unlisted)

@@ -16,7 +16,7 @@ import pytest
 from cli_support import ok, refusal
 
 import setagree as sa
-from setagree.errors import DataError, FileError, OptionError, SetagreeWarning
+from setagree.errors import DataError, FileError, OptionError, SetagreeError, SetagreeWarning
 
 TEXTS = {"d1": "Ann met Bob in Rome.", "d2": "\N{GRINNING FACE} Rome is old."}
 MARKS = {
@@ -436,6 +436,13 @@ REFUSED = [
 def test_odd_options_are_refused(options, error, message, tmp_path):
     with pytest.raises(error, match=message):
         sa.read(table(tmp_path), **options)
+
+
+@pytest.mark.parametrize("tool", [label_studio, prodigy, doccano, brat, inception, spacy_json])
+def test_errors_of_exports_without_label_sets_name_the_option(tool, tmp_path):
+    path = tool(tmp_path)
+    with pytest.raises(SetagreeError, match=r"labelled spans, read them with spans=True\."):
+        sa.read(path)
 
 
 def test_formats_without_spans_are_refused(tmp_path):

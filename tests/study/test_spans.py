@@ -130,9 +130,18 @@ def test_odd_spans_are_refused_with_their_row(name):
         sa.Annotations.from_spans(frame, **{"length": {"d": 9}, **options})
 
 
-def test_lengths_or_texts_are_needed():
-    with pytest.raises(OptionError, match="use one of length= and text="):
-        study_of({"a": "d 0-4 P"})
+ODD_OPTIONS = [
+    ({}, "use one of length= and text="),
+    ({"length": {"d": 9}, "done": True}, "done=True must be 'all', .* pairs"),
+    ({"length": {"d": 9}, "done": {"d": ["a"]}}, "must be 'all', .* pairs"),
+    ({"text": {"d": "a text"}, "tokens": "tool"}, "tokens='tool' is unknown; use 'words'"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), ODD_OPTIONS)
+def test_odd_options_are_refused(options, message):
+    with pytest.raises(OptionError, match=message):
+        study_of({"a": "d 0-4 P"}, **options)
 
 
 def test_documents_of_one_name_are_refused():

@@ -16,7 +16,7 @@ from setagree.exports.blank_answers import Found, settle
 from setagree.exports.format import Answers, Request
 from setagree.exports.json_nodes import shown
 from setagree.exports.reader_helpers import check_useless, parse_xml
-from setagree.study.spans import Spans, as_spans
+from setagree.study.spans import Spans
 
 _PROJECT = "project.qde"
 _MAX_BYTES = 2**29
@@ -34,8 +34,7 @@ def read(path: Path, request: Request) -> Answers:
             n_passages += 1
     if not codes:
         raise DataError(
-            f"{shown(path)} has no codes of whole documents, and {n_passages:,} of passages; read "
-            f"these with {as_spans()}."
+            f"{shown(path)} has no codes of whole documents, and {n_passages:,} of passages."
         )
     rows = [
         (document, rater, frozenset(labels), f"document {document!r}")

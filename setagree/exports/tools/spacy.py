@@ -10,7 +10,7 @@ from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.json_nodes import Node, first_object, read_records, shown
 from setagree.exports.reader_helpers import check_useless
 from setagree.study.columns import guess_columns
-from setagree.study.spans import Spans, as_spans
+from setagree.study.spans import Spans
 from setagree.wording.label_sets import Label
 
 
@@ -59,7 +59,7 @@ def _labels(cats: Node, names: Iterable[str]) -> frozenset[Label]:
 
 def read_docs(path: Path, _: Request) -> Answers:
     """Raise DataError, because documents of spaCy are only read as spans."""
-    raise DataError(f"{shown(path)} has spans; read them with {as_spans()}.")
+    raise DataError(f"{shown(path)} has spans and no label sets.")
 
 
 def holds(peek: Peek) -> bool:
