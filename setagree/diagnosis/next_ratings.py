@@ -246,7 +246,8 @@ def next_ratings(
     annotations = unweighted_units(study, "next_ratings")
     if goal == "prevalence":
         if model is None or units is not None:
-            needs = f"needs {option('model')}, whose units are drawn, and no {option('units')}"
+            needs = f"needs {option('model')}, whose units are drawn"
+            needs = needs if units is None else f"draws units of the model; omit {option('units')}"
             raise OptionError(f"{option('goal', 'prevalence')} {needs}.")
         return _to_check(annotations, model, int(budget), pool, as_generator(rng))
     annotations = annotations.with_queued or annotations

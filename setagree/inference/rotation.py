@@ -20,7 +20,7 @@ import numpy as np
 
 from setagree.checks import check_cost
 from setagree.coefficients.chance import Codes, Floats
-from setagree.errors import DataError, counted, shorten
+from setagree.errors import DataError, counted, option, shorten
 from setagree.inference.panel_members import require_study
 from setagree.limits import BLOCK_ENTRIES
 from setagree.progress import track
@@ -52,7 +52,7 @@ def rotated_estimates(
     check_cost(
         f"{n_resamples:,} rotations of {counted(len(documents), 'document')}",
         n_steps=_STEPS_PER_PIECE * n_resamples * n_pieces,
-        instead="Use fewer (n_resamples), or some of the documents.",
+        instead=f"Use fewer ({option('n_resamples')}), or some of the documents.",
     )
     O = np.zeros(n_resamples)
     long = n_resamples * n_pieces > 100 * BLOCK_ENTRIES

@@ -41,7 +41,12 @@ from setagree.study.codes import as_objects
 from setagree.study.columns import note_guessed, with_columns
 from setagree.study.frames import Frame, column_names, open_frame
 from setagree.study.labels import Blank, Case, NaValues
-from setagree.study.preparation import has_unnamed_marks, warn_marks, warn_unread_marks
+from setagree.study.preparation import (
+    has_unnamed_marks,
+    warn_marks,
+    warn_unread_marks,
+    warn_unread_weights,
+)
 from setagree.study.reading import QUEUED, AnswerKind, Note, Plan, Reading, check_encoding, is_files
 from setagree.study.row_filter import NO_ROWS, Where, kept_rows
 from setagree.study.tally import Tally
@@ -194,6 +199,7 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, note: Note | None = No
     if engine.name != "Spark":
         _check_plan(plan, "files and frames of Dask or Spark", ("partitioned_by_unit",))
     reading = with_columns(reading, column_names(frame))
+    warn_unread_weights(column_names(frame), reading)
     _warn_marks(frame, engine, reading)
     columns = _roles(reading)
     where = reading.condition
@@ -225,8 +231,9 @@ def _roles(reading: Reading) -> dict[str, Any]:
 
 
 def _engine_columns(reading: Reading, names: list[Any]) -> Reading:
-    """Return the reading with the columns of files or a Dask frame, and warn of unread marks."""
+    """Return the reading with the columns of files or a Dask frame, and warn of unread columns."""
     warn_unread_marks(names, reading)
+    warn_unread_weights(names, reading)
     return with_columns(reading, names)
 
 

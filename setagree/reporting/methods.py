@@ -437,7 +437,8 @@ def _estimate(row: Agreement, level: float, *, alone: bool) -> str:
     low, high = row.interval(level)
     ends = "" if np.isnan(low) else f", {level_text(level)} interval {interval(low, high)}"
     if np.isnan(low) and (row.standard_error >= 0 or row.spread.reason is not None):
-        reason = str(row.interval_reason).partition(";")[0]  # without the function to call
+        causes = filter(None, (row.standard_error_reason, row.inference.rarity))
+        reason = ", and ".join(causes) or str(row.interval_reason)
         ends = f", without an interval: {reason[0].lower()}{reason[1:]}"
     do, de = row.observed_disagreement, row.expected_disagreement
     parts = f" (observed disagreement {number(do)}, expected {number(de)})" if alone else ""

@@ -156,6 +156,12 @@ class CoefficientInterval:
             return f"answers other than the commonest occur in {n}"
         return rarer_answers(self.n_rarer)
 
+    @property
+    def rarity(self) -> str | None:
+        """Clause on too few rarer answers for an interval, or None if they suffice."""
+        is_few = self.requested is None and self.n_rarer < FEWEST_RARER
+        return f"{self.rarer}, fewer than {FEWEST_RARER}" if is_few else None
+
     @cached_property
     def method(self) -> Method:
         """The method of the interval and of the p-value.
@@ -236,7 +242,7 @@ class CoefficientInterval:
             other = python_or_command("bootstrap", "'score --interval bootstrap'")
             test = python_or_command("permutation_test", "'setagree test'")
             return f"{reason}; {other} gives an interval and {test} a p-value"
-        if self.requested is None and self.n_rarer < FEWEST_RARER:
+        if self.rarity is not None:
             return rarity_reason(self.rarer, reason)
         is_scored = self._is_full and self.method == "score" and self.score is not None
         return None if is_scored else reason
@@ -258,7 +264,7 @@ class CoefficientInterval:
         The default is NaN if the answers except the commonest weigh less than `FEWEST_RARER` units;
         a requested method is computed in any case.
         """
-        if method is None and self.requested is None and self.n_rarer < FEWEST_RARER:
+        if method is None and self.rarity is not None:
             return NONE
         if (method or self.method) == "t":
             return self.by_t(level)

@@ -42,8 +42,21 @@ from setagree.study.frames import Frame, listed_columns
 from setagree.study.identifiers import tidied
 from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.numbers import inferred
-from setagree.study.preparation import in_order, prepare_rows, statuses, with_unobserved
-from setagree.study.reading import ANSWER_KINDS, QUEUED, AnswerKind, Duplicates, Reading
+from setagree.study.preparation import (
+    in_order,
+    prepare_rows,
+    statuses,
+    warn_unread_weights,
+    with_unobserved,
+)
+from setagree.study.reading import (
+    ANSWER_KINDS,
+    QUEUED,
+    SAMPLING_WEIGHT,
+    AnswerKind,
+    Duplicates,
+    Reading,
+)
 from setagree.study.sampling import Sampling
 from setagree.study.spans import from_spans, warn_pieces
 from setagree.wording.label_sets import Label, display_labels, sorted_labels
@@ -254,6 +267,8 @@ class Annotations(ReadOnlyArrays):
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
         names = data if isinstance(data, pd.DataFrame) else listed_columns(data)
+        if SAMPLING_WEIGHT in names:
+            warn_unread_weights(names, reading)
         if reading.status is None and reading.queued is None and QUEUED not in names:
             return cls._coded(data, reading)
         rows = prepare_rows(data, reading)

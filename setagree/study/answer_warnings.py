@@ -128,8 +128,8 @@ def warn_spellings(cells: Sequence[object], codes: Codes) -> None:
 
 
 def warn_separator(cells: Sequence[object], label_sep: str) -> None:
-    """Warn if all or some cells seem to use another separator between labels."""
-    texts = [cell for cell in cells if isinstance(cell, str)]
+    """Warn if all or some cells that are no lists seem to use another separator of labels."""
+    texts = [cell for cell in cells if isinstance(cell, str) and cell.lstrip()[:1] != "["]
     used = any(label_sep in text for text in texts)
     together = "".join(texts)
     others = [other for other in _SEPARATORS if other != label_sep and other in together]
@@ -296,6 +296,9 @@ def warn_absent(
                 f"that, write {parts[words]!r} in it."
             )
             break
+    folded = {x.casefold() for x in markers if isinstance(x, str)}
+    if cases := [x for x in cells if isinstance(x, str) and x.casefold() in folded]:
+        message += f" Capital letters count: there is {shorten(cases[0])}."
     warn(message, MissingMarkerWarning)
 
 
@@ -344,7 +347,7 @@ def warn_mixed_scale(
         warn(
             f"{counted(n_odd, 'answer')} among numbers cannot be read as one ({place(first)}: "
             f"{shorten(cleaned[codes[first]])}), so that all answers are read as categories; "
-            "make them numbers, or make them missing.",
+            f"make them numbers, or make them missing with {option('na_values')}.",
             MixedScaleWarning,
         )
         return

@@ -33,7 +33,7 @@ from setagree.study.frames import Frame, as_pandas, listed_columns, numbered, ro
 from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number, exact
-from setagree.study.reading import QUEUED, Reading
+from setagree.study.reading import QUEUED, SAMPLING_WEIGHT, Reading
 from setagree.study.row_filter import CALENDAR_WORDS
 
 if TYPE_CHECKING:
@@ -564,6 +564,17 @@ def has_unnamed_marks(names: Collection[object], reading: Reading) -> bool:
     """Return whether a table has a column ``queued`` that neither an option nor `where` names."""
     is_filtered = reading.condition is not None and QUEUED in reading.condition.columns
     return QUEUED in names and not (is_filtered or reading.names_column(QUEUED))
+
+
+def warn_unread_weights(names: Collection[object], reading: Reading) -> None:
+    """Warn if a table has a column ``sampling_weight`` that no option names."""
+    name = SAMPLING_WEIGHT
+    if name in names and not reading.names_column(name):
+        warn(
+            f"column {name!r} is not used, so that all units weigh the same. If it has sampling "
+            f"weights, pass {option(name, name)}{python_or_command(' to setagree.read', '')}.",
+            SetagreeWarning,
+        )
 
 
 def warn_marks(cells: Iterable[Any], counts: Iterable[int]) -> None:

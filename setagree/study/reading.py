@@ -31,6 +31,9 @@ Predictions: TypeAlias = "bool | Collection[str]"
 AnswerKind: TypeAlias = Literal["labels", "number", "category", "value"]
 """The type of answers; a "value" is a number if all answers are, otherwise a category."""
 
+SAMPLING_WEIGHT = "sampling_weight"
+"""The column of weights that `next_ratings` writes; no coefficient uses it without the option."""
+
 QUEUED = "queued"
 """The column of marks that `next_ratings` writes; a table that has it may need ``queued=``."""
 

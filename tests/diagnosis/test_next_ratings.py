@@ -281,5 +281,5 @@ class TestPrevalence:
     def test_the_model_is_needed(self):
         with pytest.raises(OptionError, match="goal='prevalence' needs model="):
             sa.next_ratings(self.people({0: "a"}), budget=3, goal="prevalence")
-        with pytest.raises(OptionError, match="and no units="):
+        with pytest.raises(OptionError, match="draws units of the model; omit units="):
             self.drawn({0: "a"}, units=[1, 2])

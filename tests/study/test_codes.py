@@ -314,7 +314,13 @@ class TestLabelWarnings:
 
     @pytest.mark.parametrize(
         "cells",
-        [("a; x", "a", "b", "c", "d"), ("a; x", "a, b"), ("a", "b\n"), (["a;b"],)],
+        [
+            ("a; x", "a", "b", "c", "d"),
+            ("a; x", "a, b"),
+            ("a", "b\n"),
+            (["a;b"],),
+            ('["a;b"]', '["c"]'),
+        ],
         ids=repr,
     )
     def test_no_other_separator(self, cells):
@@ -400,7 +406,7 @@ class TestScalars:
         assert answers.kind == "category"
         assert str(caught[0].message) == (
             f"2 answers among numbers cannot be read as one (Row 3: {odd!r}), so that all answers "
-            "are read as categories; make them numbers, or make them missing."
+            "are read as categories; make them numbers, or make them missing with na_values=."
         )
 
     def test_half_numbers(self):
@@ -593,7 +599,7 @@ def test_text_on_a_numeric_scale():
     study, words = the_warning(MixedScaleWarning, sa.Annotations.from_triples, rows, kind="value")
     assert words == (
         "1 answer among numbers cannot be read as one (Unit 2, rater 'y': 'n/a'), so that all "
-        "answers are read as categories; make them numbers, or make them missing."
+        "answers are read as categories; make them numbers, or make them missing with na_values=."
     )
     words = sentence(DistanceError, sa.krippendorff_alpha, study, distance="interval")
     assert words == (

@@ -6,7 +6,13 @@ import pandas as pd
 import pytest
 
 import setagree as sa
-from setagree.errors import AdaptiveRatingsWarning, DataError, DroppedRowsWarning, OptionError
+from setagree.errors import (
+    AdaptiveRatingsWarning,
+    DataError,
+    DroppedRowsWarning,
+    OptionError,
+    SetagreeWarning,
+)
 
 ROWS = [
     *[("ann", 1, "a"), ("ben", 1, "a"), ("ann", 2, "a"), ("ben", 2, "b")],
@@ -140,3 +146,17 @@ def test_a_reduced_file_takes_a_condition_on_the_marks(tmp_path):
     tally = sa.tally(path, memory_limit="1GB", where="queued == 'no'")
     alpha = sa.krippendorff_alpha(sa.read(path, queued="queued"))
     assert sa.krippendorff_alpha(tally).estimate == pytest.approx(alpha.estimate, abs=1e-12)
+
+
+def test_a_column_of_weights_without_the_option():
+    table = pd.DataFrame(
+        {
+            "unit": [1, 1, 2, 2],
+            "rater": ["a", "b"] * 2,
+            "labels": list("xxxy"),
+            "sampling_weight": 2,
+        }
+    )
+    with pytest.warns(SetagreeWarning, match="'sampling_weight' is not used.*pass sampling_weight"):
+        sa.agreement(table)
+    sa.agreement(table, sampling_weight="sampling_weight")
