@@ -136,6 +136,8 @@ def _plain(f: Findings) -> str:
     who = "the people" if f.models else "the raters"
     if is_unclear(f):
         return f"It is not clear whether {who} agree enough to rely on single answers"
+    if word == "tentative" and high >= _LIMITS["reliable"]:
+        return f"{who.capitalize()} agree at least enough for tentative conclusions"
     verdict = _VERDICTS[word].format(less="far less" if high < _FAR else "less")
     return f"{who.capitalize()} {verdict}"
 

@@ -159,12 +159,13 @@ class TestNumbers:
             ("discard", (0.30, 0.49), "The raters agree far less {low}, {by}{allowing}."),
             ("discard", (-0.471, 0.991), "{unclear}, {by}."),
             ("discard", (0.60, 0.67), "{unclear}, {by}."),
-            ("tentative", (0.67, 0.85), "The raters agree {middle}, {by}{allowing}."),
+            ("tentative", (0.67, 0.75), "The raters agree {middle}, {by}{allowing}."),
             (
                 "tentative",
                 (0.65, 0.75),
                 "The raters agree {middle}, {by}, with 95% confidence.",
             ),
+            ("tentative", (0.67, 0.85), "The raters agree {least}, {by}{allowing}."),
             ("reliable", (0.81, 0.95), "The raters agree {high}, {by}{allowing}."),
             ("reliable", (0.79, 0.95), "The raters agree {high}, {by}, with 95% confidence."),
         ],
@@ -186,6 +187,7 @@ class TestNumbers:
         words = {
             "low": "than is needed to rely on single answers",
             "middle": "enough for tentative conclusions, but not to rely on single answers",
+            "least": "at least enough for tentative conclusions",
             "high": "enough to rely on single answers",
             "unclear": UNCLEAR,
         }
