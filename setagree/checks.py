@@ -389,6 +389,8 @@ def _unknown_option(
             return UnknownOptionError(f"{start}; use reading=sa.Reading({wrong}=...).")
         if "agreements" in options:
             return UnknownOptionError(f"{start}; read the data first: sa.read(data, {wrong}=...).")
+    if wrong == "questions":
+        return UnknownOptionError(f"{start}; use setagree.by_question(data, {wrong}=...).")
     if near := near_names(wrong, options):
         return UnknownOptionError(f"{start}. Did you mean {' or '.join(f'{n}=' for n in near)}?")
     listed = ", ".join(f"{name}=" for name in options)

@@ -60,6 +60,10 @@ class TestNames:
         [
             (lambda: sa.agreement(STUDY, distances="masi"), "distances= is called distance="),
             (
+                lambda: sa.agreement(STUDY, questions=["a", "b"]),
+                ("agreement() has no questions=; use setagree.by_question(data, questions=...)."),
+            ),
+            (
                 lambda: sa.Reading(without=["ann"]),
                 (
                     "Reading() has no without=; exclude the raters first: "

@@ -44,7 +44,9 @@ class Request(Group, panel="Units to rate next"):
 
     budget: int = member("N", "Number of further ratings.", default=MISSING)
     goal: str = member(
-        "WHAT", "consensus (default), agreement, or prevalence (with --model).", default="consensus"
+        "WHAT",
+        "consensus (default), agreement, or prevalence (draws units that --model answered).",
+        default="consensus",
     )
     pool: Texts = member("NAME", "Available raters (default: those of the file).")
     seed: options.Seed = None
