@@ -487,7 +487,6 @@ def groups_of_rows(
     if n := int((~has_group).sum()):
         say(f"{counted(n, 'row')} with nothing in column {by!r} left out.")
     counted_from = f"Rows are counted within this group (--by {by!r})."
-    how = replace(how, where=None)
     return [(str(one), Rows(table[codes == k], how, counted_from)) for k, one in enumerate(groups)]
 
 

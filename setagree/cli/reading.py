@@ -295,8 +295,7 @@ def long_table(
             f"{option} reads the data twice, which standard input does not allow; save a file."
         )
     with warnings.catch_warnings() if is_first else quiet():
-        how = how_read(reading)
-        table = open_table(files[0] if len(files) == 1 else files, how)
+        table, how = open_table(files[0] if len(files) == 1 else files, how_read(reading))
     if how.tool != "table":  # the table of an export
         how = replace(how, tool="auto", question=None, roster=None)
     columns = [str(name) for name in table]

@@ -257,10 +257,10 @@ def by_group(
     1  second       45     0.302      -0.124                0.11
     """
     if isinstance(by, str) and not isinstance(data, Annotations | Tally):
-        data, how = with_reading(data)
+        table, how = open_table(*with_reading(data))
         if isinstance(cluster, str):
             how = replace(how, cluster=cluster)
-        grouped = grouped_table(open_table(data, how), by, how)
+        grouped = grouped_table(table, by, how)
     else:
         grouped = group_by_mapping(require_raters(data, "by_group"), by)
     if cluster is not None:
@@ -421,8 +421,8 @@ def over_time(
 def _dated(data: Data, time: OfUnits) -> tuple[Annotations, Times]:
     """Return the study, and the time of the first annotation of each unit."""
     if isinstance(time, str) and not isinstance(data, Annotations | Tally):
-        data, how = with_reading(data)
-        study, cells, unit_of_row = study_and_column(open_table(data, how), time, how)
+        table, how = open_table(*with_reading(data))
+        study, cells, unit_of_row = study_and_column(table, time, how)
         times = windowed_times(cells, option("time", time))
         return study, first_times(times, unit_of_row, study.n_units)
     described = option("time", time) if isinstance(time, str) else option("time")

@@ -210,7 +210,7 @@ def question_studies(
         chosen = in_export if questions == ALL else questions
         listed = [chosen] if isinstance(chosen, str) else [*chosen]
         return {name: _opened(source, replace(how, question=name)) for name in listed}
-    table = open_table(source, replace(how, tool="table") if is_files(source) else how)
+    table, how = open_table(source, replace(how, tool="table") if is_files(source) else how)
     names = [str(name) for name in table]
     if isinstance(questions, str):
         column = next((x for x in names if x.casefold() in QUESTIONS), ALL)

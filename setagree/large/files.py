@@ -600,15 +600,23 @@ def naming_source(
     has_raters = reading.filename_column is not None or reading.wide or reading.raters_in_rows
     if has_raters or _is_one(path):
         return error
-    try:
-        with_columns(reading, [*map(str, columns), "rater"])
-    except DataError:
+    names = [*map(str, columns)]
+    if not _has_roles(reading, [*names, "rater"]) or _has_roles(reading, names):
         return error
     way = python_or_command(
         "setagree.read(files, filename_column='rater')", "--filename-column rater"
     )
     hint = f"If each file holds the answers of one rater, use {way}."
     return type(error)(f"{error} {hint}")
+
+
+def _has_roles(reading: Reading, columns: Sequence[str]) -> bool:
+    """Return whether a table with these columns is a long one."""
+    try:
+        with_columns(reading, columns)
+    except DataError:
+        return False
+    return True
 
 
 def _is_one(path: Paths) -> bool:

@@ -151,7 +151,7 @@ def _read(
             columns = recognition.table_columns(source, tool, reading)
             where = humans.where if _applies(humans.condition, columns, source, note) else None
             return recognition.read_export(source, tool, replace(reading, where=where))
-    table = open_table(source, replace(reading, tool="table"))
+    table, _ = open_table(source, replace(reading, tool="table"))
     if rater_columns is None and humans.rater_columns is not None:
         rater_columns = [name for name in humans.rater_columns if name in table] or None
     reading = replace(reading, rater_columns=rater_columns)

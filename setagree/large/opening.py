@@ -457,21 +457,20 @@ def open_sampled(
     return study.sampled(**drawn) if drawn and isinstance(study, Annotations) else study
 
 
-def open_table(source: Any, reading: Reading) -> pd.DataFrame:
-    """Return all columns of a long table, for functions that use more than the answers."""
+def open_table(source: Any, reading: Reading) -> tuple[pd.DataFrame, Reading]:
+    """Return the rows of a long table that count, with all columns, and how these are read."""
+    rest, was_seen = replace(reading, where=None), False
     if not is_files(source):
         _check_of_exports(reading)
-        return cast("pd.DataFrame", _kept(as_pandas(source), reading))
-    was_seen = False
+        return _kept(as_pandas(source), reading), rest
     with _within_memory(source):
         if not reading.is_table:
             from setagree.large import recognition  # loads the readers of all formats
 
             found, was_seen = recognition.find_export(source, reading)
             if found is not None:
-                return recognition.export_table(source, found, reading)
-        table = _read_table(source, reading, was_seen=was_seen)
-        return cast("pd.DataFrame", _kept(table, reading))
+                return recognition.export_table(source, found, reading), rest
+        return _kept(_read_table(source, reading, was_seen=was_seen), reading), rest
 
 
 def _kept(frame: Any, reading: Reading) -> Any:

@@ -215,10 +215,7 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, note: Note | None = No
 
 def _check_reducible(reading: Reading, plan: Plan) -> None:
     """Raise `OptionError` for options that apply only to tables that are read into memory."""
-    options = reading.in_memory_only
-    if reading.duplicates != "error":
-        options.append(option("duplicates", reading.duplicates))
-    if options:
+    if options := reading.in_memory_only:
         passed = ", ".join(plan.passed)
         what, other = ("files", passed) if passed else ("tables", "call setagree.read first")
         raise OptionError(

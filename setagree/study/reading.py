@@ -47,6 +47,14 @@ _OF_SPANS = {
 }
 """Options that apply to spans."""
 
+OF_ENGINES = {
+    *("unit", "rater", "labels", "value", "kind", "label_sep", "blank", "case", "codebook"),
+    *("na_values", "empty", "encoding", "where", "tool"),
+}
+"""Options of tables that an engine reduces. With any other option, or a list of `labels`, files and
+the lazy tables of Polars and DuckDB are read into memory; tables of Dask, Spark and Ibis, which may
+be on another machine, and options of memory (`Plan`) raise an error that names the option."""
+
 _FURTHER_COLUMNS = ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
 """Options for further columns of a table; the last four are columns of rows."""
 
@@ -422,14 +430,15 @@ class Reading:
 
     @property
     def in_memory_only(self) -> list[str]:
-        """The passed options that no engine supports, for sentences."""
-        names = (
-            *("wide", "raters", "raters_in_rows", "question", "delimiter", "model"),
-            *("filename_column", "sheet", "header_row", "sql", *_FURTHER_COLUMNS, *self.drawn),
-        )
-        passed = [option(name) for name in (*names, "predictions", "spans") if getattr(self, name)]
+        """The passed options that are not in `OF_ENGINES`, for sentences."""
+        passed = [
+            option(name)
+            for name, default in _DEFAULTS
+            if name not in OF_ENGINES
+            and not ((value := getattr(self, name)) is None or value is default)
+            and not (isinstance(value, bool | str | list) and (value == default or not value))
+        ]
         passed += [option("labels", self.labels, limit=80)] * isinstance(self.labels, list)
-        passed += [option("roster")] * (self.roster is not None)
         return passed + [option("tool", self.tool)] * (self.tool not in ("auto", "table"))
 
     @property

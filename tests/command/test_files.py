@@ -134,6 +134,8 @@ def test_a_file_for_each_rater():
     )
     with pytest.raises(DataError, match=r"use setagree\.read\(files, filename_column='rater'\)\.$"):
         sa.agreement(["ann.csv", "bob.csv"])
+    with pytest.raises(DataError, match=r"there is nothing to score\.$"):
+        sa.agreement(["round-1.csv", "round-2.csv"], na_values=["joy", "fear"])
     assert sa.read(["ann.csv", "bob.csv"], filename_column="rater").raters.tolist() == [
         "ann.csv",
         "bob.csv",

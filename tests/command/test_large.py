@@ -137,7 +137,7 @@ class TestRefusals:
             (["--question", "q"], "--question is for files"),
             (["--roster", "r"], "--roster is for files"),
             (["--tool", "brat"], "--tool 'brat' is for files"),
-            (["--duplicates", "first"], "--duplicates 'first' is for files"),
+            (["--duplicates", "first"], "--duplicates is for files"),
             (["-c", "cohen_kappa"], "cohen_kappa"),
             (["--memory-limit", "much"], "--memory-limit 'much' is not an amount of memory; write"),
             (["--temp-directory", "gone"], "--temp-directory 'gone' is not a folder."),

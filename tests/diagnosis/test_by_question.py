@@ -9,6 +9,7 @@ from scipy import stats
 
 import setagree as sa
 from setagree.diagnosis.by_question import by_question
+from setagree.errors import DroppedRowsWarning
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.integers(1, 4, 40)
@@ -65,6 +66,13 @@ def test_a_column_of_questions():
     for questions in ("question", "all"):
         found = by_question(long, questions, labels="answer")
         pd.testing.assert_frame_equal(found.frame, by_question(TABLE, QUESTIONS).frame)
+
+
+def test_a_condition_on_the_column_of_questions():
+    long = TABLE.melt(["unit", "rater"], var_name="question", value_name="answer")
+    with pytest.warns(DroppedRowsWarning, match=r"where='question != stance' drops 120 of 240"):
+        found = by_question(long, "question", labels="answer", where="question != stance")
+    assert found["emotion"].estimate == parts()[0].estimate
 
 
 @pytest.mark.parametrize("unit", ["item", "stimulus_text"])

@@ -14,7 +14,7 @@ import pytest
 import setagree as sa
 from setagree.errors import DataError, OptionError
 from setagree.large.opening import open_study
-from setagree.study.reading import Plan, Reading
+from setagree.study.reading import OF_ENGINES, Plan, Reading
 
 STUDY = sa.simulate(40, 4, rng=1)
 TABLE = STUDY.to_long().assign(
@@ -321,10 +321,6 @@ class TestReading:
         assert open_study(STUDY, sa.Reading(label_sep=",", case="keep", tool="auto")) is STUDY
 
 
-OF_ENGINES = {
-    *("unit", "rater", "labels", "value", "kind", "label_sep", "blank", "case", "codebook"),
-    *("na_values", "empty", "encoding", "where", "tool"),
-}
 IN_MEMORY = {
     "labels": ["joy", "fear"], "tool": "label_studio_json", "wide": True, "raters_in_rows": True,
     "predictions": True, "duplicates": "first", "sheet": "two", "header_row": 2,
@@ -358,6 +354,12 @@ class TestOptionsOfEngines:
         frame = pl.DataFrame(rows)
         lazy = frame.lazy() if make == "polars" else duckdb.from_arrow(frame.to_arrow())
         assert open_study(lazy, Reading(wide=True)).raters.tolist() == ["ann", "bob"]
+
+    def test_repeats(self):
+        rows = {"unit": ["u", "u", "u"], "rater": ["ann", "ann", "bob"], "labels": ["a", "b", "b"]}
+        lazy = pytest.importorskip("polars").LazyFrame(rows)
+        study = open_study(lazy, Reading(duplicates="last"))
+        assert study.to_long().equals(sa.read(lazy, duplicates="last").to_long())
 
 
 class TestTheRoad:

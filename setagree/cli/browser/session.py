@@ -127,7 +127,7 @@ class Session:
         """Return the columns and first rows of a table, even if it cannot be read as a study."""
         with suppress(SetagreeError), _listening(lambda _: None):
             if find_export(request["path"], sa.Reading())[0] is None:
-                frame = open_table(request["path"], sa.Reading(tool="table"))
+                frame, _ = open_table(request["path"], sa.Reading(tool="table"))
                 rows = frame.head(_SHOWN_ROWS).itertuples(index=False)
                 return {
                     "columns": [str(name) for name in frame],
