@@ -496,7 +496,8 @@ class Comparison(Result):
         if not many:
             return "No unit is shared; clusters are matched by their names"
         if self.design == "shared_units":
-            return f"Only the {number} units that all studies share, recomputed"
+            units = "unit" if many == 1 else f"{number} units"
+            return f"Only the {units} that all studies share, recomputed"
         noun = "documents" if "document" in self.drawn else "units"  # of units with sizes
         return f"The same {noun}, matched by their names ({number} shared)"
 

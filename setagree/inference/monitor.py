@@ -197,6 +197,8 @@ class Monitor(Result):
                 f"Go on: {seen} it is too early for a verdict. All answers except the commonest "
                 f"weigh as much as {row['n_rarer']:.1f} units, fewer than {FEWEST_RARER}.{next_}"
             )
+        if np.isnan(row["low"]):
+            return f"Go on: {seen} there is no interval, because alpha is undefined.{next_}"
         seen += f" the interval is {number(row['low'])} to {number(row['high'])}"
         if self.decision == "good enough":
             return f"Good enough: {seen}, above {goal}."

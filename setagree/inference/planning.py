@@ -153,7 +153,8 @@ class Plan(_OfGoals):
     def reached(self) -> str:
         """Sentence if the pilot already reaches the goal, else empty."""
         goal = self.goals.half_width
-        if goal is None or self.pilot_half_width > goal:
+        has_none = self.agreement.interval_reason is not None
+        if goal is None or self.pilot_half_width > goal or has_none:
             return ""
         return (
             f"The pilot itself already gives ± {self.pilot_half_width:.4f}, within the "

@@ -52,6 +52,12 @@ _TRUTHS: dict[str, Any] = {
 }
 """The truth of a unit from the share of its human answers that have a label."""
 
+_SUMS = {
+    "share": "the sum of the shares of human answers with it",
+    "majority": "a count with 1/2 for each tie",
+}
+"""What the sum of the truths is, if that of some units is not 0 or 1."""
+
 _FEW_CHECKED, _FEW_MARKED, _MANY_LABELS = 30, 5, 20
 """Below the first two, and above the third, numbers of units and of labels a warning is given."""
 _ODD_ERRORS, _ODD_UNITS = 4.5, 5
@@ -214,13 +220,18 @@ class PrevalenceTable(Result):
         ends = f"{level_text(self.level)}: {count(x['count_low'])} to {count(x['count_high'])}"
         sure = f" ({'no interval' if np.isnan(x['low']) else ends})"
         about, n = "About ", f"; {counted(self.checked.n, 'checked unit')}"
+        number = count(round(x["count"]))
         if self.is_count:
-            sure = ": every unit was checked, so that this is a count, not an estimate"
-            about = n = ""
+            about, n, kind = "", "", "a count"
+            c, k = self.checked, frame.index.get_loc(x.name)
+            # SS = n p (1 - p) if the truth of every unit is 0 or 1.
+            if c.squares[2, k] < c.drawn[2, k] * c.mean[2, k] * (1 - c.mean[2, k]) - ROUNDING:
+                number, kind = f"{x['count']:,.1f}", _SUMS[self.truth]
+            sure = f": every unit was checked, so that this is {kind}, not an estimate"
         of = f"of {counted(N, 'unit')}"
         if self.target == "beyond":
             of = f"in {counted(N, 'unit')} of the population"
-        units = f"{about}{count(round(x['count']))} {of} have "
+        units = f"{about}{number} {of} have "
         model = f"; the model alone has {count(round(x['model'] * N))}"
         return units, Name.of(x["label"]), f"{sure}{model}{n}."
 

@@ -114,6 +114,8 @@ class FacetAgreement(Result):
     def difference(self, first: str, second: str, *, who: str = ALL) -> tuple[float, float, float]:
         """Return the agreement of one kind of pairs minus that of another, with its interval.
 
+        The ends are NaN if one of the two has no interval.
+
         Parameters
         ----------
         first, second : str
@@ -123,6 +125,8 @@ class FacetAgreement(Result):
         """
         i, j = self._row(first, who), self._row(second)
         gap = float(self.frame["estimate"][i] - self.frame["estimate"][j])
+        if self.frame["reason"][[i, j]].notna().any():
+            return gap, float("nan"), float("nan")
         n_units = self.frame["n_units"][[i, j]].to_numpy().min()
         without = self.without[:, i] - self.without[:, j]
         half = float(_t_quantile(n_units, self.level) * np.sqrt(jackknife_variance(without)))
@@ -211,6 +215,9 @@ class FacetAgreement(Result):
             return [first]
         gap, low, high = self.difference(WITH_PEOPLE, PEOPLE)
         own = f"People agree with one another by {self._estimate_text(self._row(PEOPLE))}"
+        if np.isnan(low):
+            of_rows = self.frame["reason"][[row, self._row(PEOPLE)]].dropna().unique()
+            return [first, (f"{own}; the difference has no interval ({'; '.join(of_rows)}).",)]
         if not (low > 0 or high < 0):
             return [first, (f"{own}; the two are not distinguishable in these data.",)]
         more, ends = ("more", (low, high)) if gap > 0 else ("less", (-high, -low))
@@ -567,6 +574,9 @@ def _table(
     n_units = (pairs.counts[:, at] > 0).sum(axis=0)
     estimates, without, t = full[at], each[:, at], _t_quantile(n_units, level)
     reason = np.full(len(at), None, dtype=object)
+    has, apart = pairs.counts[:, at] > 0, divided(pairs.apart, pairs.counts)[:, at]
+    spread = apart.max(axis=0, where=has, initial=0) - apart.min(axis=0, where=has, initial=np.inf)
+    reason[spread <= ROUNDING] = "these pairs are as far apart in every unit"
     reason[estimates >= 1 - ROUNDING] = "all of these pairs are alike"
     reason[n_units < 2] = "one unit"
     reason[np.isnan(estimates)] = "all answers are alike"
@@ -587,7 +597,9 @@ def _table(
         "high": 1 - (1 - estimates) / factor,
         "upper_bound": room[at],
         "difference": difference,
-        "difference_low": difference - t * np.sqrt(jackknife_variance(differences)),
+        "difference_low": np.where(
+            pd.isna(reason), difference - t * np.sqrt(jackknife_variance(differences)), np.nan
+        ),
         "reason": pd.Series(reason, dtype=object),
     }
     return pd.DataFrame(columns), without

@@ -29,6 +29,7 @@ from setagree.inference.panel_members import (
     Replicated,
     check_least,
     flags,
+    no_interval_reason,
     part_of,
     rater_codes,
     unweighted_units,
@@ -39,7 +40,9 @@ from setagree.panels.consensus import Rule, Ties
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import Scorer, main_distance
+from setagree.scoring.table_notes import rarity_sentences
 from setagree.study.annotations import Annotations
+from setagree.wording.result_base import bracketed
 from setagree.wording.tables import Column
 
 _RATING_BLOCK_SIZE = 300_000
@@ -178,6 +181,8 @@ class KRaterReliability(Replicated):
     share_left_out : float
         Mean share of the units, over the splits, without an aggregated answer of both panels; alpha
         of a split is that of its other units.
+    remark : str or None
+        Sentence on an interval that rests on too rare answers, or None.
     """
 
     k: int
@@ -191,6 +196,7 @@ class KRaterReliability(Replicated):
     distribution: Floats
     reason: str | None
     share_left_out: float = 0.0
+    remark: str | None = None
 
     columns = (
         Column("k", "count"),
@@ -206,7 +212,8 @@ class KRaterReliability(Replicated):
     def _notes(self) -> list[str]:
         why, share = self.interval_reason, self.share_left_out
         basis = f"No interval: {why}." if why else f"The interval is about {self.about}."
-        return [basis, f"{share:.0%} of the units are left out of a split." if share else ""]
+        left_out = f"{share:.0%} of the units are left out of a split." if share else ""
+        return [basis, self.remark or "", left_out]
 
     @property
     def n_undefined(self) -> int:
@@ -229,9 +236,10 @@ class KRaterReliability(Replicated):
         missed = f", {counted(n, 'split')} undefined" if n else ""
         if self.share_left_out:
             missed = f" ({self.share_left_out:.0%} of the units left out a split){missed}"
-        return (
-            f"<KRaterReliability of {self.method} [{self.distance}], k = {self.k}: {self._shown}, "
-            f"single answers {self.single:.4f}, {counted(self.n_units, 'unit')}{missed}>"
+        return bracketed(
+            f"KRaterReliability of {self.method} [{self.distance}], k = {self.k}: {self._shown}, "
+            f"single answers {self.single:.4f}, {counted(self.n_units, 'unit')}{missed}",
+            self.remark,
         )
 
 
@@ -342,7 +350,9 @@ def k_rater_reliability(
     splits, distribution, left_out = np.concatenate(drawn, axis=1)
     defined = splits[np.isfinite(splits)]
     reason = None if len(defined) else "alpha of the agreed answers is undefined in every split"
-    single = Scorer(enough).score(krippendorff_alpha, found).estimate
+    alpha = Scorer(enough).score(krippendorff_alpha, found)
+    single = alpha.estimate
+    has_interval = no_interval_reason(distribution) is None and reason is None
     if n_undefined := len(splits) - len(defined):
         reasons = f"undefined (nan), because {reason}."
         if reason is None:
@@ -364,6 +374,7 @@ def k_rater_reliability(
         distribution,
         reason,
         float(left_out.mean()),
+        " ".join(rarity_sentences([alpha] * has_interval)) or None,
     )
 
 

@@ -320,6 +320,12 @@ class TestWhichUnits:
         # What the two share moves together.
         assert same.standard_error < other.standard_error
 
+    def test_one_shared_unit(self):
+        a, b = sa.simulate(9, 2, rng=1), sa.simulate(9, 2, rng=2)
+        with pytest.warns(UndefinedAgreementWarning):
+            found = sa.compare(a.take(a.unit_codes > 7), b, design="shared_units")
+        assert "Only the unit that all studies share, recomputed" in str(found)
+
     @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
     @pytest.mark.parametrize("method", ["linearised", "bootstrap"])
     def test_the_shared_units_alone(self, name, method):

@@ -95,6 +95,21 @@ def test_too_early(study, distance, n_rarer):
     )
 
 
+def test_an_undefined_alpha_has_no_interval_to_contain_the_threshold():
+    """All answers contain a, so that the distance any_overlap is 0 between all of them."""
+    rows = [(g, k, {"a", "bcd"[(k + g) % 3]}) for k in range(60) for g in range(3)]
+    with pytest.warns(sa.UndefinedAgreementWarning):
+        found = sa.monitor(
+            sa.Annotations.from_triples(rows),
+            {k: k // 20 for k in range(60)},
+            threshold=0.667,
+            distance="any_overlap",
+        )
+    assert found.verdict == (
+        "Go on: after 60 units there is no interval, because alpha is undefined."
+    )
+
+
 def test_no_look_yet():
     found = sa.monitor(T1, batch=dict.fromkeys(T1.units, 1), threshold=0.667, looks=[50, 100])
     assert found.frame.empty

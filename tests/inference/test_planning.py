@@ -474,6 +474,13 @@ class TestResult:
             assert other.reached == ""
             assert "already" not in str(other)
 
+    def test_a_pilot_without_an_interval_reaches_nothing(self):
+        rows = [(g, k, "b" if (g, k) == (2, 50) else "a") for k in range(51) for g in range(3)]
+        with pytest.warns(SetagreeWarning, match="too small in its rarer answers"):
+            plan = planned(sa.krippendorff_alpha(sa.Annotations.from_triples(rows)), half_width=0.1)
+        assert plan.pilot_half_width < 0.1
+        assert plan.reached == ""
+
 
 class TestRefusals:
     @pytest.mark.parametrize(

@@ -142,14 +142,17 @@ def test_all_units_are_checked():
     assert found.caution == ""
 
 
-def test_shares_of_all_units_are_a_count():
+def test_shares_of_all_units_have_no_error():
     """Sums of thirds in two strata: the ends must not differ from the estimate by rounding."""
     study = people([[{"a"} if (unit + g) % 7 < 3 else "" for g in range(3)] for unit in range(39)])
     found = sa.prevalence(study, model=machine(["a" if k % 4 else "" for k in range(39)]))
     row = found.frame.iloc[0]
     assert row["low"] == row["high"] == row["prevalence"] == pytest.approx(found.frame["humans"][0])
     assert row["worth"] == np.inf
-    assert found.sentences[0].startswith("17 of 39 units have a: every unit was checked")
+    assert found.sentences[0] == (
+        "17.0 of 39 units have a: every unit was checked, so that this is the sum of the shares of "
+        "human answers with it, not an estimate; the model alone has 29."
+    )
 
 
 def test_a_population_of_which_all_units_were_checked():

@@ -312,6 +312,21 @@ def test_agreement_without_spread_has_no_interval():
     assert row["reason"] == "all of these pairs are alike"
 
 
+def test_pairs_as_far_apart_in_every_unit_have_no_interval():
+    """The model contradicts both people in every unit: no spread, which is not certainty."""
+    rows = [(who, k, "ab"[k % 2]) for k in range(20) for who in ("h1", "h2")]
+    rows += [("m", k, "ba"[k % 2]) for k in range(20)]
+    study = sa.Annotations.from_triples(rows).with_raters({"model": {"m": "m"}})
+    found = sa.facet_agreement(study, facets=["model"])
+    frame = found.frame.set_index("pairs")
+    assert frame[["low", "high", "difference_low"]].isna().all(axis=None)
+    why = "these pairs are as far apart in every unit"
+    assert frame["reason"].tolist() == [why, "all of these pairs are alike"]
+    assert found.verdict.endswith(
+        f"the difference has no interval ({why}; all of these pairs are alike)."
+    )
+
+
 def test_answers_that_are_all_alike_have_no_verdict():
     rows = [(rater, u, "a") for u in range(9) for rater in ("m1", "m2", "h1", "h2")]
     study = sa.Annotations.from_triples(rows).with_raters({"model": {"m1": "m", "m2": "m"}})

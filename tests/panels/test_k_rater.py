@@ -38,6 +38,18 @@ class TestExact:
         assert (result.estimate, result.single, result.spearman_brown) == (1, 1, 1)
         assert np.isnan(result.interval()).all()
 
+    def test_an_interval_of_rare_answers_is_marked(self):
+        """One b among 153 answers: 51 (1 - 152 / 153) is 1/3 of a unit."""
+        rows = text(" / ".join(["a a a"] * 50 + ["a a b"]))
+        with pytest.warns(UndefinedAgreementWarning):
+            result = k_rater_reliability(annotations(rows), k=1, n_splits=20, rng=1)
+        assert np.isfinite(result.interval()).all()
+        assert "The interval is rough: all answers except the commonest weigh as much as 0.3" in (
+            str(result.remark)
+        )
+        assert "interval is rough" in repr(result)
+        assert "interval is rough" in " ".join(str(result).split())
+
     @pytest.mark.slow
     def test_every_split(self):
         """The mean is that over all splits: each unit has 3 pairs of panels, taken either way.
@@ -207,7 +219,7 @@ class TestResult:
         assert 20 < result.n_undefined < 60
         frame = result.to_frame()
         assert frame.loc[0, ["n_splits", "n_undefined"]].tolist() == [60, result.n_undefined]
-        assert f", {result.n_undefined} splits undefined>" in repr(result)
+        assert f", {result.n_undefined} splits undefined. The interval is rough: " in repr(result)
         assert one_line(result)
 
     def test_all_splits_are_defined(self):
