@@ -493,10 +493,11 @@ def _length(spans: Spans, document: Hashable) -> float:
     length = spans.lengths.get(document) if text is None else text
     size = float(pd.to_numeric(as_objects([length]), errors="coerce")[0])
     if text is not None or not 0 <= size < np.inf:
+        remedy = "the file must have one of them" if spans.prefix else "pass its length="
         raise DataError(
             f"{spans.place_of(document)}: document {shorten(document)} has no text and no length"
-            f"{'' if length is None else f', but {shorten(length)}'}; pass its length=, which is "
-            "not the last end of a span."
+            f"{'' if length is None else f', but {shorten(length)}'}; {remedy}, as the last "
+            "end of a span is not the length."
         )
     return size
 

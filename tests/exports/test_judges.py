@@ -71,10 +71,17 @@ def test_scores_are_answers_of_raters(tool, save):
     text, model, other, (good, bad) = LOGS[tool]
     study = sa.read(save(text, "log.jsonl" if "\n" in text else "log.json"))
     assert study.reading.tool == tool
+    assert study.n_units == 2
     answers = [(rater, *labels) for rater, _, labels in study.to_triples()]
     assert sorted(answers) == sorted([(model, good), (model, good), (other, good), (other, bad)])
     models = [model, other] if tool == "deepeval" else [model]
     assert marked_models(study) == models
+
+
+def test_the_epochs_of_a_sample_are_units(save):
+    samples = [{**sample, "epoch": k} for sample in INSPECT["samples"] for k in (1, 2)]
+    study = sa.read(save(json.dumps(INSPECT | {"samples": samples}), "log.json"))
+    assert sorted(study.units) == ["0", "0 (epoch 2)", "1", "1 (epoch 2)"]
 
 
 def binary_log(*, by_zstd):

@@ -70,6 +70,22 @@ def test_coded_passages(tmp_path):
     assert sorted(study.units) == ["d1:0-2", "d1:2-4", "d1:4-10"]
 
 
+def test_the_text_of_a_document_in_a_file_of_its_own(tmp_path):
+    inside = [passage(0, 4, coding("U1", "C1")), passage(2, 4, coding("U2", "C1"))]
+    path = project(tmp_path, {"d1": inside})
+    with zipfile.ZipFile(path) as archive:
+        text = archive.read("project.qde").decode()
+    text = text.replace("<PlainTextContent>0123456789</PlainTextContent>", "")
+    text = text.replace('name="d1">', 'name="d1" plainTextPath="internal://d1.txt">')
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("project.qde", text)
+    with pytest.raises(sa.SetagreeError, match="'d1' has no text and no length; the file must"):
+        sa.read(path, spans=True)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("sources/d1.txt", "0123456789")
+    assert sorted(sa.read(path, spans=True).units) == ["d1:0-2", "d1:2-4", "d1:4-10"]
+
+
 def test_hostile_projects(tmp_path):
     path = project(tmp_path, WHOLE, '<!DOCTYPE a [<!ENTITY b "c">]>')
     with pytest.raises(sa.SetagreeError, match="declares a document type"):
