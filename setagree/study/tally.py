@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
 from typing import TypeAlias
 
 import numpy as np
@@ -40,7 +38,7 @@ _FIRST = 10
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-_LOOPED_RATINGS, _FEW_RATINGS = 500, 5_000
+_FEW_CELLS, _FEW_RATINGS = 10_000, 5_000
 _NUMBERS = np.random.default_rng(0).integers(2**63, size=64, dtype=np.uint64)
 
 
@@ -139,7 +137,7 @@ class Tally(ReadOnlyArrays):
     @classmethod
     def of(cls, study: Annotations, *, keep_raters: bool = False) -> Tally:
         """Return the tally of coded annotations, without their sampling design."""
-        few = study.n_ratings < _LOOPED_RATINGS and not keep_raters
+        few = study.n_units * study.n_values <= _FEW_CELLS and not keep_raters
         indptr, indices, counts, times, patterns = (_few_patterns if few else _counted)(study)
         coded = study.unit_codes, study.rater_codes, study.value_codes
         tally = cls(
@@ -363,17 +361,20 @@ _Rows: TypeAlias = tuple[npt.NDArray[np.intp], Codes, Floats, Floats, Codes]
 
 
 def _few_patterns(study: Annotations) -> _Rows:
-    """Return the arrays of `_counted` with merged rows, by a loop, which is faster for few."""
-    answers: list[list[int]] = [[] for _ in range(study.n_units)]
-    for unit, value in zip(study.unit_codes.tolist(), study.value_codes.tolist(), strict=True):
-        answers[unit].append(value)
-    patterns: dict[tuple[int, ...], int] = {}
-    group = [patterns.setdefault(tuple(sorted(codes)), len(patterns)) for codes in answers]
-    counts = [Counter(pattern) for pattern in patterns]
+    """Return the arrays of `_counted` with merged rows, from the table of units by values."""
+    shape = (study.n_units, study.n_values)
+    cells = study.unit_codes.astype(np.intp) * shape[1] + study.value_codes
+    table = np.bincount(cells, minlength=shape[0] * shape[1])
+    data, row_bytes = table.tobytes(), table.itemsize * shape[1]
+    starts = range(0, len(data), row_bytes)
+    patterns: dict[bytes, int] = {}
+    group = [patterns.setdefault(data[i : i + row_bytes], len(patterns)) for i in starts]
+    table = np.frombuffer(b"".join(patterns), dtype=table.dtype).reshape(-1, shape[1])
+    rows, values = table.nonzero()
     return (
-        np.array([0, *accumulate(map(len, counts))], dtype=np.intp),
-        np.array([value for pattern in counts for value in pattern], dtype=np.intp),
-        np.array([n for pattern in counts for n in pattern.values()], dtype=np.float64),
+        rows.searchsorted(np.arange(len(table) + 1)),
+        values,
+        table[rows, values].astype(np.float64),
         np.bincount(group).astype(np.float64),
         np.array(group, dtype=np.intp),
     )

@@ -380,7 +380,7 @@ class TestFingerprints:
     def test_a_collision_changes_no_result(self, monkeypatch):
         study = annotations(text("a a b / b a a / c c c / ab b b / a b ab"))
         expected = estimates(Tally.from_annotations(study))
-        monkeypatch.setattr(tally, "_LOOPED_RATINGS", 0)
+        monkeypatch.setattr(tally, "_FEW_CELLS", 0)
         monkeypatch.setattr(
             tally, "_fingerprints", lambda made: np.zeros(made.n_patterns, dtype=np.uint64)
         )
