@@ -584,7 +584,7 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
     where = reading.condition
     with nullcontext() if where is None else counting_rows(where.counted_from):
         study = _from_rows(frame, reading, note)
-    if reading.unit_columns is None and ":" in str(study.units[:1]):  # such as doc1:0-40
+    if reading.unit_columns is None and ":" in str(study.units[0]):  # such as doc1:0-40
         warn_pieces(study.units.tolist())
     return study
 

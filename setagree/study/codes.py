@@ -357,9 +357,13 @@ def _factorise(column: Column, arrow: Any) -> tuple[Codes, npt.NDArray[np.object
             codes, cells = pd.factorize(column[heads])
             ends = np.append(np.flatnonzero(heads), len(heads))
             return np.repeat(codes.astype(np.int32), np.diff(ends)), as_objects(cells)
-    # pandas 2 converts a Series of objects to an Index, which cannot hold large integers.
-    codes, distinct = pd.factorize(column.to_numpy() if column.dtype == object else column)
-    return codes, as_objects(distinct)
+    if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "Obiuf"):
+        codes, distinct = pd.factorize(column)
+        return codes, as_objects(distinct)
+    # An Index of distinct cells takes longer than the codes, and in pandas 2 cannot hold large
+    # integers.
+    codes, uniques = pd.factorize(column.to_numpy())
+    return codes, uniques.astype(object)
 
 
 def is_text(kind: Any) -> bool:

@@ -155,6 +155,9 @@ def stacked(columns: Sequence[Column]) -> Column:
     >>> stacked([pd.Series([2**53 + 1]), pd.Series([0.5])]).tolist()
     [9007199254740993, 0.5]
     """
+    kind = columns[0].dtype
+    if isinstance(kind, np.dtype) and all(column.dtype == kind for column in columns):
+        return pd.Series(np.concatenate([column.to_numpy() for column in columns]), dtype=kind)
     joined = pd.concat(list(columns), ignore_index=True)
     if any(orders := [order_of(column) for column in columns]):
         return as_ordered(joined.astype(object), common_order(orders, joined.dropna()))

@@ -207,7 +207,7 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
         _warn_texts(columns)
     is_array = unit is None and raters is None and isinstance(data.columns, pd.RangeIndex)
     return LongColumns(
-        ids.iloc[np.tile(np.arange(len(data)), len(columns))].reset_index(drop=True),
+        pd.Series(np.tile(ids.to_numpy(), len(columns)), dtype=ids.dtype, name=ids.name),
         repeated(names, len(data)),
         stacked_answers(columns),
         if_swapped=_TRANSPOSE * is_array,
