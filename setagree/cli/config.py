@@ -57,11 +57,11 @@ def _defaults(context: typer.Context, settings: Mapping[str, Any], path: Path) -
     ignored: list[str] = []
     for key, value in settings.items():
         if isinstance(value, dict):
-            _check_known(key, options, f"{path}: no command")
+            _check_known(key, options, str(path), "no command")
             for each in value:
-                _check_known(_key(each), options[key], f"{path}, [{key}]: no option")
+                _check_known(_key(each), options[key], f"{path}, [{key}]", "no option")
         else:
-            _check_known(_key(key), all_keys, f"{path}: no command has an option")
+            _check_known(_key(key), all_keys, str(path), "no command has an option")
             if _key(key) in options[name] and _key(key) not in _IGNORED.get(name, ()):
                 values[_key(key)] = value
             else:
@@ -89,14 +89,14 @@ def _key(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _check_known(name: str, names: Any, where: str) -> None:
+def _check_known(name: str, names: Any, where: str, what: str) -> None:
     if name == "output":
         raise OptionError(
-            f"{where.rpartition(': ')[0]}: a file of options cannot name the output; remove it, "
+            f"{where}: a file of options cannot name the output; remove it, "
             "and use -o FILE on the command line."
         )
     if name not in names:
-        raise OptionError(f"{where} {name!r}.{did_you_mean(name, names)}")
+        raise OptionError(f"{where}: {what} {name!r}.{did_you_mean(name, names)}")
 
 
 def _converted(option: Any, value: Any, where: str) -> Any:

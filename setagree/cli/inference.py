@@ -103,11 +103,6 @@ def check_in_memory(large: Large, requiring: Mapping[str, bool]) -> None:
             )
 
 
-def summary_line(table: sa.AgreementTable) -> str:
-    """Return the numbers of units, raters and ratings of a table, as it prints them."""
-    return str(table).partition("\n\n")[0]
-
-
 def seed_or_random(seed: int | None) -> int:
     """Return the seed, or if there is none a random one, which is printed with the result."""
     if seed is None:
@@ -272,7 +267,7 @@ def plan(
     frame = found.to_frame().assign(level=planned.level)
     if any(by_raters.values()):
         frame["seed"] = seed  # of the random choice of raters to leave out, if there are many
-    text = paragraphs(summary_line(table), str(found))
+    text = paragraphs(table.heading, str(found))
     deliver(frame, text, about=table[0].about, result=found)
 
 
@@ -356,7 +351,7 @@ def permute(
         n_resamples=_default_reshuffles(table) if n_resamples is None else n_resamples,
         rng=seed,
     )
-    text = paragraphs(summary_line(table), str(tested), f"Seed {seed}.")
+    text = paragraphs(table.heading, str(tested), f"Seed {seed}.")
     reasons = [row.interval_reason for row in table]
     deliver(tested.to_frame().assign(seed=seed), text, reasons=reasons, result=tested)
 
@@ -447,7 +442,7 @@ def compare(
     if is_bootstrap:
         frame = frame.assign(n_resamples=how["n_resamples"], seed=how["rng"])
         notes.append(f"{how['n_resamples']:,} resamples, seed {how['rng']}.")
-    head = [summary_line(tables[0])] if len(parts) == 1 else []
+    head = [tables[0].heading] if len(parts) == 1 else []
     shown = _printed(sides, pairs, found, n_families=len(families))
     deliver(
         frame,

@@ -44,8 +44,6 @@ from setagree.diagnosis.grouping import first_times, grouped_table, study_and_co
 from setagree.errors import DroppedRowsWarning, OptionError, check_choice
 from setagree.large.joining import model_files
 from setagree.reporting.findings import (
-    ONE_BY_ONE,
-    UNWEIGHTED,
     claims_note,
     gather,
     main_findings,
@@ -326,8 +324,8 @@ def _section_lines(section: Section, rows: int, width: int, tables: int) -> Iter
         yield from _wrapped(section.lead or (), width)
         return
     yield from _table_lines(section.table, rows, tables)
-    if section.note.endswith((UNWEIGHTED, ONE_BY_ONE)):
-        yield from _wrapped((section.note.rpartition(". ")[2],), width)
+    if section.design_note:
+        yield from _wrapped((section.design_note,), width)
 
 
 def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:

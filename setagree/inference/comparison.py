@@ -371,6 +371,8 @@ class Comparison(Result):
         Sampling of units, such as "12 clusters"; empty if unspecified.
     raters : str
         Raters that the intervals are about, in words.
+    is_sized : bool
+        Whether units have sizes and count within documents.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -383,6 +385,7 @@ class Comparison(Result):
     remarks: tuple[str | None, ...] = ()
     drawn: str = ""
     raters: str = ABOUT["units"]
+    is_sized: bool = False
 
     columns = (
         Column("pair", "text", is_optional=True),
@@ -498,7 +501,7 @@ class Comparison(Result):
         if self.design == "shared_units":
             units = "unit" if many == 1 else f"{number} units"
             return f"Only the {units} that all studies share, recomputed"
-        noun = "documents" if "document" in self.drawn else "units"  # of units with sizes
+        noun = "documents" if self.is_sized else "units"
         return f"The same {noun}, matched by their names ({number} shared)"
 
 
@@ -643,6 +646,7 @@ def compare(
         tuple(remarks),
         drawn_beside(families[0], independent=not is_paired),
         raters_in_words(itertools.chain(*families)),
+        families[0][0].case.is_sized,
     )
 
 

@@ -138,7 +138,8 @@ class PermutationTest(Resampled):
     @property
     def ignored(self) -> str:
         """Sampling design that reshuffles ignore, such as "weights and 12 clusters"."""
-        return self.agreement.drawn.replace("weighted, ", "weights and ")
+        groups = self.agreement.sampled_groups
+        return " and ".join(["weights", *groups] if self.agreement.has_weights else groups)
 
     @property
     def versus_chance(self) -> Literal["above chance", "below chance"] | None:

@@ -178,14 +178,20 @@ class FacetAgreement(Result):
         kinds, names = self._kinds(), self.frame["pairs"]
         sentences: list[Sentence] = []
         if not kinds or names[kinds[0]] != self.own:
-            why = f"no two raters have {_with(self.own)}"
+            why = f"no two raters have {self._in_sentence(self.own)}"
             remedy = "Let each model answer the same units again."
             sentences.append((f"The stability of models cannot be estimated: {why}. {remedy}",))
         for row in kinds:
-            what = f"With {_with(names[row])}, {'agreement' if row == kinds[0] else 'it'} is "
+            measured = "agreement" if row == kinds[0] else "it"
+            what = f"With {self._in_sentence(names[row])}, {measured} is "
             room = "" if row == kinds[0] else self._room(row)
             sentences.append((f"{what}{self._estimate_text(row)}", *self._only(row), f"{room}."))
         return sentences
+
+    def _in_sentence(self, pairs: str) -> str:
+        """Return a kind of pairs of models for a sentence."""
+        n_same = [_kind_of(self.facets, n) for n in range(len(self.facets) + 1)].index(pairs)
+        return _kind_of(self.facets, n_same, in_sentence=True)
 
     def _only(self, row: int) -> Sentence:
         """Return a clause on the models with such pairs, or empty if all have them."""
@@ -260,14 +266,6 @@ class FacetAgreement(Result):
         )
 
 
-def _with(pairs: str) -> str:
-    """Return a description of such pairs, such as "the same model but another run"."""
-    same, _, other = pairs.rpartition("other ")
-    if not same:
-        return f"another {other}" if pairs.startswith("other ") else f"the {pairs}"
-    return f"the {same.removesuffix(', ')} but another {other}"
-
-
 def _t_quantile(n_units: Codes, level: float) -> Floats:
     """Return the quantile of t for n - 1 degrees of freedom, or NaN for one unit."""
     from scipy.special import stdtrit
@@ -326,12 +324,16 @@ class Kinds:
         return row, np.where(own, n + of_model, with_human)
 
 
-def _kind_of(facets: list[str], n_same: int) -> str:
-    """Return the kind of the pairs that share exactly the first facets."""
+def _kind_of(facets: Sequence[str], n_same: int, *, in_sentence: bool = False) -> str:
+    """Return the kind of the pairs that share exactly the first facets.
+
+    Such as "same model, other run", and in a sentence "the same model but another run".
+    """
     same, other = facets[:n_same], facets[n_same:]
     joined = " and ".join(filter(None, [", ".join(same[:-1]), *same[-1:]]))
-    parts = [f"same {joined}" if same else "", f"other {other[0]}" if other else ""]
-    return ", ".join(filter(None, parts))
+    starts = ("the same", "another") if in_sentence else ("same", "other")
+    parts = [f"{start} {x}" for start, x in zip(starts, [joined, *other[:1]], strict=False) if x]
+    return (" but " if in_sentence else ", ").join(parts)
 
 
 class PairTable:

@@ -63,10 +63,10 @@ SPAN_TOPICS: tuple[Topic, ...] = (
 )
 """The topics that are defined for labelled spans, whose pieces have sizes."""
 
-UNWEIGHTED = "are counted over the units of the sample, without their weights."
+_UNWEIGHTED = "are counted over the units of the sample, without their weights."
 """End of the note of a section that does not take sampling weights into account."""
 
-ONE_BY_ONE = "and treat the units as drawn one by one."
+_ONE_BY_ONE = "and treat the units as drawn one by one."
 """End of the note of a section that ignores clusters, strata or a population size."""
 
 
@@ -231,15 +231,15 @@ def sections(f: Findings) -> list[Section]:
 
 def _completed(f: Findings, topic: Topic, section: Section) -> Section:
     """Return a section with the lead, the title and the notes that its topic defines."""
-    drawn, lead, added = f.study.sampling, section.lead, ""
+    drawn, lead, pieces, design = f.study.sampling, section.lead, "", ""
     if f.main.case.is_sized:
         if topic.unweighted and section.table:
-            added = "Units are pieces of documents, which count by their length."
+            pieces = "Units are pieces of documents, which count by their length."
     elif f.main.case.is_weighted:
         if topic.unweighted and section.table:
-            added = f"{topic.unweighted} {UNWEIGHTED}"
+            design = f"{topic.unweighted} {_UNWEIGHTED}"
     elif drawn is not None and topic.one_by_one:
-        added = f"{topic.one_by_one} ignore {drawn.description} {ONE_BY_ONE}"
+        design = f"{topic.one_by_one} ignore {drawn.description} {_ONE_BY_ONE}"
     if lead is None:
         lead = topic.summary(f, f.result(topic.id)) if topic.summary else ()
     meanings, lows = [], []
@@ -248,9 +248,9 @@ def _completed(f: Findings, topic: Topic, section: Section) -> Section:
         meanings = [column.note() for column in columns]
         ends = [k for k, column in enumerate(columns) if column.kind in {"estimate", "change"}]
         lows = [row[k][1] for row in section.table.rows for k in ends]
-    note = " ".join(filter(None, [*meanings, section.note, rough(lows), added]))
+    note = " ".join(filter(None, [*meanings, section.note, rough(lows), pieces, design]))
     title, name = section.title or topic.title, section.id or topic.id
-    return replace(section, lead=lead, note=note, title=title, id=name)
+    return replace(section, lead=lead, note=note, title=title, id=name, design_note=design)
 
 
 def methods(f: Findings) -> list[Method]:

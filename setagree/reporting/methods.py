@@ -22,7 +22,7 @@ from setagree.scoring.coefficients import (
     krippendorff_alpha,
     own_name,
 )
-from setagree.scoring.references import cited, is_ours
+from setagree.scoring.references import citation, cited, is_ours
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.scoring.scorer import main_distance
 from setagree.scoring.table_notes import drawn_of
@@ -183,10 +183,8 @@ class _Sources(set[str]):
 
     def cite(self, key: str | None) -> str:
         """Return a source in brackets and add it, or a blank if the key is None."""
-        if key is None:
-            return ""
-        self.add(key)
-        return f" ({', '.join(key.rsplit(' ', 1))})"
+        self.update(() if key is None else (key,))
+        return citation(key)
 
 
 @takes_data
@@ -399,7 +397,8 @@ def _empty_sets(one: Agreement) -> str:
 def _measures(rows: Sequence[Agreement], cite: Cite) -> str:
     """Return the names of the coefficients and distances."""
     names = dict.fromkeys(
-        coefficient_name(row.definition, [row.distance]) + cite(row.definition.source)
+        coefficient_name(row.definition, [row.distance], in_sentence=True)
+        + cite(row.definition.source)
         for row in rows
     )
     distances = dict.fromkeys(_distance(row, cite) for row in rows)
@@ -458,7 +457,8 @@ def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
             "value does not reject"
         )
     if by_t := [row for row in defined if row.interval_method == "t"]:
-        which = f" for {_listed(coefficient_name(x.definition, [x.distance]) for x in by_t)}"
+        names = [coefficient_name(x.definition, [x.distance], in_sentence=True) for x in by_t]
+        which = f" for {_listed(names)}"
         freedom = _listed(_drawn(by_t, cite)[1])
         kinds.append(f"t intervals{which * bool(scored)} with {freedom} degrees of freedom")
     if any(row.interval_method == "fieller" for row in defined):

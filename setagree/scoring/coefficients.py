@@ -554,8 +554,12 @@ def available_coefficients() -> dict[str, Coefficient[...]]:
     return {name: get_coefficient(name) for name in [*COEFFICIENTS, *offered_names(_GROUP)]}
 
 
-def coefficient_name(coefficient: Coefficient[...], distances: Sequence[str]) -> str:
+def coefficient_name(
+    coefficient: Coefficient[...], distances: Sequence[str], *, in_sentence: bool = False
+) -> str:
     """Return the published name of a coefficient: Gwet's AC is AC1 if nominal, otherwise AC2."""
+    if in_sentence and coefficient == percent_agreement:
+        return "percent agreement"
     nominal = coefficient.nominal_title
     return nominal if nominal and set(distances) == {"nominal"} else coefficient.title
 

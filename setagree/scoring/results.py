@@ -328,12 +328,21 @@ class Agreement(Result):
 
     @property
     def drawn(self) -> str:
-        """The sampling design of the units: "12 clusters", "weighted"; blank if there is none.
+        """The sampling design of the units: "12 clusters", "weighted"; blank if there is none."""
+        groups = self.sampled_groups
+        return ", ".join(["weighted", *groups] if self.has_weights else groups)
 
-        Units with sizes were drawn in documents.
+    @property
+    def has_weights(self) -> bool:
+        """Whether units have sampling weights, not sizes."""
+        return self.case.is_weighted and not self.case.is_sized
 
-        The size of a population ("12 clusters of 40") is included if there are no strata, whose
-        sizes make weights.
+    @property
+    def sampled_groups(self) -> list[str]:
+        """The clusters, strata or population of the units, such as "12 clusters".
+
+        Clusters of units with sizes are documents. The size of a population ("12 clusters of 40")
+        is included if there are no strata, whose sizes make weights.
         """
         design = self.rests_on
         one = "document" if self.case.is_sized else "cluster"
@@ -342,8 +351,7 @@ class Agreement(Result):
         if "population_size" in design and "n_strata" not in design:
             size = f"{design['population_size']:,}"
             texts = [f"{texts[0]} of {size}" if texts else f"a population of {size}"]
-        is_weighted = self.case.is_weighted and not self.case.is_sized
-        return ", ".join(["weighted", *texts] if is_weighted else texts)
+        return texts
 
     @property
     def standard_error_reason(self) -> str | None:
@@ -530,10 +538,26 @@ class AgreementTable(ResultRows[Agreement]):
         return str(self)
 
     def __str__(self) -> str:
-        return paragraphs(self._heading(), str(self._printed()[0]), *self._notes())
+        return paragraphs(self.heading, str(self._printed()[0]), *self._notes())
 
     def _line(self) -> str:
-        return self._heading()
+        return self.heading
+
+    @property
+    def heading(self) -> str:
+        """The numbers of units, raters, ratings and distinct values, as above the table."""
+        one = self.rows[0]
+        lone = one.n_units - one.n_pairable_units
+        parts = [
+            counted(one.n_units, "unit") + (f" ({lone:,} with one rating)" if lone else ""),
+            counted(one.n_raters, "rater") if one.n_raters is not None else "raters unknown",
+            counted(one.n_ratings, "rating")
+            + (f" ({self.n_missing:,} missing)" if self.n_missing else ""),
+            counted(
+                one.n_values, "distinct set" if one.tally.kind == "labels" else "distinct value"
+            ),
+        ]
+        return "\n".join([", ".join(parts), *left_out(one)])
 
     @property
     def reasons(self) -> list[str | None]:
@@ -574,20 +598,6 @@ class AgreementTable(ResultRows[Agreement]):
     def _notes(self) -> list[str]:
         drawn = sampling_sentence(self.rows, about=raters_in_words(self.rows))
         return list(filter(None, [drawn, *remarks(self.rows)]))
-
-    def _heading(self) -> str:
-        one = self.rows[0]
-        lone = one.n_units - one.n_pairable_units
-        parts = [
-            counted(one.n_units, "unit") + (f" ({lone:,} with one rating)" if lone else ""),
-            counted(one.n_raters, "rater") if one.n_raters is not None else "raters unknown",
-            counted(one.n_ratings, "rating")
-            + (f" ({self.n_missing:,} missing)" if self.n_missing else ""),
-            counted(
-                one.n_values, "distinct set" if one.tally.kind == "labels" else "distinct value"
-            ),
-        ]
-        return "\n".join([", ".join(parts), *left_out(one)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

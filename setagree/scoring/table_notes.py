@@ -289,7 +289,7 @@ def drawn_beside(rows: Sequence[Agreement], *, independent: bool) -> str:
     For independent studies a number of clusters or strata is that of each.
     """
     designs = list(dict.fromkeys(row.drawn for row in rows))
-    numbered = independent and len(designs) == 1 and any(sign.isdigit() for sign in designs[0])
+    numbered = independent and len(designs) == 1 and rows[0].sampled_groups
     return " and ".join(filter(None, designs)) + (" each" if numbered else "")
 
 

@@ -52,6 +52,12 @@ class Reference:
     number: str = ""
     pages: str = ""
     note: str = ""
+    cited_as: str = ""
+
+    @property
+    def in_sentence(self) -> str:
+        """The reference as a sentence cites it, such as "Cohen, 1968"."""
+        return self.note or f"{self.cited_as}, {self.year}"
 
     @property
     def text(self) -> str:

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -239,6 +240,10 @@ class TestResampling:
         with pytest.warns(SetagreeWarning, match="cluster= is ignored.*scheme='within_cluster'"):
             pooled = sa.permutation_test(alpha, n_resamples=99, rng=1)
         assert ", ignoring 12 clusters" in repr(pooled)
+        weighted = sa.krippendorff_alpha(
+            study.sampled(cluster=documents(study), sampling_weight=dict.fromkeys(study.units, 2))
+        )
+        assert replace(pooled, agreement=weighted).ignored == "weights and 12 clusters"
         assert "over" not in repr(inside)
         own = plain(study)
         whole = dict.fromkeys(own.units, "d")

@@ -254,6 +254,8 @@ class Section:
     title: str = ""
     id: str = ""
     passages: Sequence[Passage] = ()
+    design_note: str = ""
+    """The sentence of the note on a sampling design that the numbers ignore."""
 
 
 @dataclass(frozen=True)

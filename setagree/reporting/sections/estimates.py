@@ -16,6 +16,7 @@ from setagree.plots.base import rows_height
 from setagree.plots.inference import forest, null
 from setagree.reporting.sections.base import Findings, Method, Picture, Section, Table, Topic, holds
 from setagree.scoring.coefficients import CoefficientLike, coefficient_name, distance_name
+from setagree.scoring.references import citation
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.table import agreement
 from setagree.scoring.table_notes import drawn_of
@@ -117,12 +118,16 @@ def choices_method(f: Findings, table: AgreementTable) -> Method:
 
     def named(name: str, source: str | None) -> Sentence:
         sources.extend([source] if source else [])
-        return (f"{name} ({', '.join(source.rsplit(' ', 1))})" if source else name,)
+        return (f"{name}{citation(source)}",)
 
     every = {row.coefficient: row.definition for row in table}
     others_coefficients = [one for one in every.values() if one != f.main.definition]
-    names = [(coefficient_name(one, [f.distance.name]), one.source) for one in others_coefficients]
-    listed = enumeration([named(name.replace("Percent", "percent"), x) for name, x in names])
+    listed = enumeration(
+        [
+            named(coefficient_name(one, [f.distance.name], in_sentence=True), one.source)
+            for one in others_coefficients
+        ]
+    )
     words = (f"In addition to {f.main.definition.short}, the report gives ", *listed)
     others = dict.fromkeys(row.distance for row in table if row.distance != f.main.distance)
     if others:
