@@ -14,9 +14,9 @@ from setagree.errors import OptionError, SetagreeWarning, did_you_mean, option, 
 from setagree.inference.panel_members import check_threshold, is_number
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import coefficient_name
-from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
+from setagree.scoring.table_notes import missing_reason
 from setagree.wording.number_format import four, level_text
 from setagree.wording.result_base import Result, bracketed
 from setagree.wording.tables import Column
@@ -38,13 +38,21 @@ SCALES: dict[str, dict[str, float]] = {
 }
 """Lower bound of each level; -1 is the lowest bound."""
 
-PROPOSED_FOR = "Such scales were proposed for nominal agreement."
+PROPOSED_FOR = {
+    "krippendorff": "The limits were proposed for alpha with nominal, ordinal, interval or ratio "
+    "distances of single answers",
+    **dict.fromkeys(
+        ("landis_koch", "altman", "fleiss"),
+        "The scale was proposed for kappa with the nominal distance",
+    ),
+}
+"""What a named scale was proposed for; Krippendorff (2004, Content Analysis, ch. 11) states his
+limits for alpha, which he defines for each of these levels of measurement."""
 PARTIAL_CREDIT = (
     "A distance with partial credit raises observed and expected agreement together, so the same "
     "verdict does not mean the same agreement with it as with nominal: compare studies by the "
     "same coefficient and distance, not by the verdict."
 )
-CAUTION = f"{PROPOSED_FOR} {PARTIAL_CREDIT}"
 
 _ENOUGH = 0.95
 
@@ -77,9 +85,9 @@ class Benchmark(Result):
         Columns level, from, to, membership and cumulative (both Gwet's), best level first.
     verdict : str
         The level that contains `at_least`; if that is NaN, the best level whose cumulative
-        membership is at least 0.95. "undefined" if the coefficient is NaN. If its standard error is
-        0 or missing, or it has no interval because all answers except the commonest weigh less than
-        four units, "none" with the reason, and the memberships are NaN.
+        membership is at least 0.95. "undefined" if the coefficient is NaN, and "none" with the
+        reason if it has no interval, such as if all answers except the commonest weigh less than
+        four units.
     at_least : float
         Lower bound of the 90% score interval, which the coefficient exceeds with 95% confidence.
         NaN without a score interval or a verdict.
@@ -123,22 +131,26 @@ class Benchmark(Result):
     def _notes(self) -> list[str]:
         judged = self.agreement
         rule = " It is the best level whose cumulative membership (Gwet's) reaches 95%."
+        proposed = PROPOSED_FOR.get(self.scale, "")
+        caution = f"{proposed}. {PARTIAL_CREDIT}" if proposed else PARTIAL_CREDIT
         if isinstance(judged, Published):
-            return [f"Verdict: {self.verdict}.{rule} {CAUTION}"]
+            return [f"Verdict: {self.verdict}.{rule} {caution}"]
+        has_members = bool(self.levels["membership"].notna().all())
         if not np.isnan(self.at_least):
             about = raters_in_words([judged])
             about += f", {drawn}" if (drawn := judged.drawn) else ""
             named = "Fieller's" if judged.interval_method == "fieller" else "score"
             rule = (
                 f" {judged.coefficient} is at least {four(self.at_least)} with 95% "
-                f"confidence ({named} interval, {about}); membership is Gwet's, from the standard "
-                "error."
+                f"confidence ({named} interval, {about})"
             )
-        elif self.levels["membership"].isna().any():
+            members = "; membership is Gwet's, from the standard error"
+            rule += f"{members if has_members else f'. {missing_reason(judged)}'}."
+        elif not has_members:
             rule = ""
-        has_none = self.reason is not None and self.verdict.startswith("none")
+        has_none = self.reason is not None and not np.isnan(judged.estimate)
         verdict = f"No verdict. {self.reason}" if has_none else f"Verdict: {self.verdict}"
-        return [f"{verdict}.{rule} {CAUTION}"]
+        return [f"{verdict}.{rule} {caution}"]
 
 
 @per_row(Benchmark, ResultTable[Benchmark])
@@ -152,7 +164,8 @@ def benchmark(
     """Return the level of a benchmark scale that a coefficient reaches with 95% confidence.
 
     The verdict is the level that contains the lower bound of the 90% score interval, which keeps
-    its coverage in small studies, too; of labelled spans it is Fieller's over documents.
+    its coverage in small studies and without any disagreement, too; of labelled spans it is
+    Fieller's over documents. `at_least` tests the same bound.
 
     Units from strata, from a population of known size and from most clusters have t intervals (see
     `Agreement.interval_method`). Their verdict is Gwet's (2014, ch. 6). The membership of a level
@@ -160,7 +173,7 @@ def benchmark(
     Memberships are summed from the best level down; the verdict is the first level whose sum is at
     least 0.95. It uses the standard error, which is too small in small studies with high agreement.
     A published coefficient gets this verdict, too, because its data are not available.
-    `levels` has the memberships of every coefficient.
+    `levels` has the memberships of every coefficient; NaN if the standard error is 0.
 
     Parameters
     ----------
@@ -204,16 +217,16 @@ def benchmark(
         return Benchmark(Published(float(estimate), float(error)), name, levels, _reached(levels))
 
     def judged(row: Agreement) -> Benchmark:
-        reason = row.standard_error_reason or row.interval_reason
-        rare = row.interval_method is None and row.inference.n_rarer < FEWEST_RARER
-        levels = _memberships(row.estimate, np.nan if rare else row.standard_error, lows)
+        at_least = row.interval(_TWO_SIDED)[0]
+        has_none = np.isnan(at_least)
+        levels = _memberships(row.estimate, np.nan if has_none else row.standard_error, lows)
         if np.isnan(row.estimate):
             return Benchmark(row, name, levels, "undefined", reason=row.reason)
-        if reason is not None:
+        if has_none:
+            reason = _no_bound_reason(row)
             return Benchmark(row, name, levels, f"none: {reason}", reason=reason)
         if row.interval_method == "t":
             return Benchmark(row, name, levels, _reached(levels))
-        at_least = row.interval(_TWO_SIDED)[0]
         reached = levels["from"] <= max(at_least, -1.0)
         return Benchmark(row, name, levels, str(levels["level"][reached].iloc[0]), at_least)
 
@@ -309,7 +322,7 @@ class AtLeast(Result):
         """Reason for missing bounds, or None."""
         if not np.isnan(self.low):
             return None
-        return self.agreement.interval_reason or "one unit shows no spread"
+        return _no_bound_reason(self.agreement)
 
     @property
     def verdict(self) -> str:
@@ -369,8 +382,10 @@ def at_least(
 
     In simulated studies of 20 to 100 units whose alpha was exactly the threshold, the score
     interval gave "at least" in at most 6% of studies, and "below" likewise; the nominal level is
-    5%. The t interval gave "at least" in up to 15% (strata, 30 units, alpha 0.9); a warning reports
-    this. Fieller's of spans in 10 to 50 documents gave it in 4% to 7% of studies (600 per design).
+    5%. Fully agreeing studies are included: of 20 to 100 units whose alpha was exactly 0.667, 0.8
+    or 0.9, at most 5% agreed fully and were called "at least" (400 studies per design). The t
+    interval gave "at least" in up to 15% (strata, 30 units, alpha 0.9); a warning reports this.
+    Fieller's of spans in 10 to 50 documents gave it in 4% to 7% of studies (600 per design).
 
     Parameters
     ----------
@@ -426,6 +441,10 @@ def at_least(
         return found
 
     return for_each_row(agreement, judged)
+
+
+def _no_bound_reason(agreement: Agreement) -> str:
+    return agreement.interval_reason or "One unit shows no spread"
 
 
 def _name(agreement: Agreement) -> str:

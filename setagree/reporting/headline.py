@@ -6,12 +6,13 @@ import numpy as np
 
 from setagree.distances import distance_names
 from setagree.errors import counted
-from setagree.inference.benchmark import CAUTION, PARTIAL_CREDIT, SCALES, AtLeast
+from setagree.inference.benchmark import PARTIAL_CREDIT, PROPOSED_FOR, SCALES, AtLeast
 from setagree.reporting.sections import spans
 from setagree.reporting.sections.base import Findings
 from setagree.scoring.coefficients import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
 from setagree.scoring.results import Agreement, raters_in_words
+from setagree.scoring.table_notes import missing_reason
 from setagree.wording.number_format import interval, level_text, number, rough
 from setagree.wording.sentences import Sentence
 
@@ -22,6 +23,8 @@ _VERDICTS = {
 }
 
 _LIMITS = SCALES["krippendorff"]
+_MEANT = {"nominal", "ordinal", "interval", "quadratic", "ratio", "bipolar", "circular"}
+"""Krippendorff's distances, for which his limits are meant."""
 
 _FAR = 0.5
 """The high end of the interval below which agreement is far from the limit of 0.667."""
@@ -82,14 +85,22 @@ def verdict_sentence(f: Findings, *, brief: bool = False) -> str:
 
 def _notes(f: Findings) -> list[str]:
     """Return the notes on the interval of the headline."""
-    return [*filter(None, (rough([f.main.interval(f.level)[0]]), f.main.remark))]
+    zero = missing_reason(f.main) if _is_judged(f) and f.main.standard_error == 0 else None
+    return [
+        *filter(None, (rough([f.main.interval(f.level)[0]]), zero and f"{zero}.", f.main.remark))
+    ]
 
 
 def caution(f: Findings) -> str:
     """Return the caution on the limits that the verdict does not state already."""
     if f.main.reason is not None or not _is_judged(f):
         return ""
-    return CAUTION if f.main.distance == "nominal" else PARTIAL_CREDIT
+    return f"{PROPOSED_FOR['krippendorff']}. {PARTIAL_CREDIT}" if _is_meant(f) else PARTIAL_CREDIT
+
+
+def _is_meant(f: Findings) -> bool:
+    """Return whether the limits are meant for the distance."""
+    return f.main.distance in _MEANT and is_ours(f.main)
 
 
 def _threshold_verdict(f: Findings) -> list[str]:
@@ -104,20 +115,14 @@ def _threshold_verdict(f: Findings) -> list[str]:
 
 def _no_verdict(f: Findings) -> str:
     """Return the reason for a missing verdict by the limits of the scale."""
-    reason = f.main.interval_reason or str(f.verdict.reason)
-    if f.main.interval_reason is not None and np.isnan(f.main.interval(f.level)[0]):
-        return f"No verdict. {reason[0].upper()}{reason[1:]}."
-    if f.main.coefficient == "percent_agreement":
+    if f.verdict.reason is None:
         return "No verdict by the usual limits, which are for agreement beyond chance."
-    limits = f"the usual limits ({_LIMITS['tentative']:.3f} and {_LIMITS['reliable']:.3f})"
-    needs = ", which need a standard error above 0" * (f.main.standard_error == 0)
-    return f"No verdict by {limits}{needs}: {reason[0].lower()}{reason[1:]}."
+    return f"No verdict. {f.verdict.reason[0].upper()}{f.verdict.reason[1:]}."
 
 
 def _is_judged(f: Findings) -> bool:
     """Return whether the scale has a level for the coefficient."""
-    has_scale = f.main.interval_reason is None and f.main.coefficient != "percent_agreement"
-    return has_scale and f.verdict.verdict in _VERDICTS
+    return f.main.coefficient != "percent_agreement" and f.verdict.verdict in _VERDICTS
 
 
 def is_unclear(f: Findings) -> bool:
@@ -149,10 +154,9 @@ def _limits(f: Findings, *, brief: bool) -> str:
     if not is_unclear(f):
         allowed = high < _LIMITS["tentative"] if word == "discard" else low >= _LIMITS[word]
         limits += ", even allowing for sampling error" if allowed else ", with 95% confidence"
-    if brief or f.main.distance == "nominal":
+    if brief or _is_meant(f):
         return f"{limits}."
-    proposed = "The limits were proposed for nominal agreement"
-    return f"{limits}. {proposed}; {distance_phrase(f.main)} gives partial credit."
+    return f"{limits}. {PROPOSED_FOR['krippendorff']}, not with {distance_phrase(f.main)}."
 
 
 def humans_only(f: Findings) -> str:

@@ -102,7 +102,8 @@ def test_boundaries(scale, ends):
 @every_scale
 def test_nan(scale):
     """Without an estimate, or without a standard error, there is no verdict."""
-    none = "none: mv_alpha has no standard error here"
+    none = f"none: {MV.interval_reason}"
+    assert none.startswith("none: mv_alpha has no standard error here; bootstrap gives")
     for estimate, verdict in ((np.nan, "undefined"), (0.9, none)):
         found = replace(MV, estimate=estimate, standard_error=np.nan)
         result = sa.benchmark(found, scale=scale)
@@ -123,17 +124,6 @@ def test_a_small_standard_error():
     level = {-1.0: "poor", -0.3: "poor", 0.25: "fair", 0.5: "moderate", 0.61: "good"}
     for estimate, verdict in (level | {0.99: "very good", 1.0: "very good"}).items():
         assert judged(estimate, 1e-9).verdict == verdict
-
-
-@every_scale
-def test_a_standard_error_of_0(scale):
-    alike = sa.krippendorff_alpha(annotations(text("a b / b a") * 4))
-    result = sa.benchmark(alike, scale=scale)
-    assert result.verdict == "none: All units disagree alike"
-    assert "No verdict. All units disagree alike." in flat(result)
-    assert result.levels[["membership", "cumulative"]].isna().all(axis=None)
-    agreed = sa.krippendorff_alpha(annotations(text("a a / b b")))
-    assert sa.benchmark(agreed, scale=scale).verdict == "none: No disagreement was seen in 2 units"
 
 
 def test_a_scale_of_your_own():
@@ -208,18 +198,13 @@ def test_result():
     assert "the same verdict does not mean the same agreement with it as with nominal" in shown
 
 
-def test_mv_alpha_has_no_verdict():
-    found = sa.benchmark(sa.mv_alpha(annotations(text("a a / b ab / c c"))))
-    assert found.verdict == "none: mv_alpha has no standard error here"
-
-
 class TestNoVerdict:
     def test_no_standard_error(self):
         mv = score(HARD, "mv_alpha", "nominal")
         found = sa.benchmark(mv)
         assert np.isfinite(mv.estimate)
-        assert found.verdict == "none: mv_alpha has no standard error here"
-        assert "No verdict. mv_alpha has no standard error here." in flat(found)
+        assert found.verdict == f"none: {mv.interval_reason}"
+        assert "No verdict. mv_alpha has no standard error here; " in flat(found)
 
     def test_undefined(self):
         found = sa.benchmark(score(text("a a / a a"), "krippendorff_alpha"))
@@ -284,16 +269,31 @@ def test_rough_bounds_are_called_rough():
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ("a a / b b / c c / d d", "no disagreement was seen in 20 units"),
-        ("a b / b a", "all units disagree alike"),
-        ("a a / b a", "all units have the same linearised value"),
+        ("a a / b b / c c / d d", "No disagreement was seen in 20 units, which leaves a standard "),
+        ("a b / b a", "All units disagree alike; permutation_test gives a p-value"),
+        ("a a / b a", "All units have the same linearised value"),
     ],
 )
-def test_a_standard_error_of_0_gives_no_benchmark(rows, reason):
-    """`benchmark` needs a standard error; `at_least` compares a bound of the score interval."""
+def test_a_standard_error_of_0_is_judged_by_the_interval(rows, reason):
+    """The level is that of the bound that `at_least` tests; the note has the reason."""
     pairs = " / ".join([rows] * (20 // len(rows.split(" / "))))
     kappa = sa.conger_kappa(annotations(text(pairs)))
     test = sa.at_least(kappa, 0.6)
     assert test.low == kappa.interval(0.9)[0]
     assert test.passes == (test.low >= 0.6)
-    assert sa.benchmark(kappa).verdict.lower().startswith(f"none: {reason}")
+    found = sa.benchmark(kappa)
+    assert found.at_least == test.low
+    level = found.levels.set_index("level")["from"]
+    assert level[found.verdict] == level[level <= max(test.low, -1)].max()
+    assert reason in flat(found)
+    assert found.levels[["membership", "cumulative"]].isna().all(axis=None)
+
+
+def test_the_caution_is_that_of_the_scale():
+    cautions = {
+        "krippendorff": "The limits were proposed for alpha with nominal, ordinal, interval or",
+        "altman": "The scale was proposed for kappa with the nominal distance",
+    }
+    for scale, caution in cautions.items():
+        assert caution in flat(sa.benchmark(ALPHA, scale=scale))
+    assert "proposed" not in flat(sa.benchmark(ALPHA, scale={"low": -1, "high": 0.5}))

@@ -456,21 +456,27 @@ class TestSentences:
 
     def test_what_the_limits_were_proposed_for(self):
         study = sa.simulate(60, 3, rng=1)
+        scores = [(r, u, u % 5 + (u % 7 == k)) for u in range(40) for k, r in enumerate("xyz")]
+        scale = sa.Annotations.from_triples(scores, kind="value")
+        studies = {"nominal": study, "masi": study, "ordinal": scale, "ratio": scale}
         said = {
-            name: verdict_sentence(gathered(study, distance=name)) for name in ("nominal", "masi")
+            name: verdict_sentence(gathered(answers, distance=name))
+            for name, answers in (studies | {"linear": scale}).items()
         }
-        assert said["masi"].endswith(
-            " The limits were proposed for nominal agreement; the MASI distance gives partial "
-            "credit."
-        )
-        assert "proposed" not in said["nominal"]
+        for name, title in {"masi": "MASI", "linear": "linear"}.items():
+            assert said[name].endswith(
+                " The limits were proposed for alpha with nominal, ordinal, interval or ratio "
+                f"distances of single answers, not with the {title} distance."
+            )
+        for name in ("nominal", "ordinal", "ratio"):
+            assert "proposed" not in said[name]
 
     def test_what_the_limits_were_proposed_for_is_said_once(self, tmp_path):
         study = sa.simulate(60, 3, rng=1)
         for name in ("nominal", "masi"):
             path = sa.report(study, tmp_path / f"{name}.md", distance=name, n_resamples=19, rng=1)
             said = path.read_text(encoding="utf-8")
-            assert said.count("were proposed for nominal agreement") == 1
+            assert said.count("were proposed for alpha with nominal") == 1
             assert said.count("not mean the same agreement with it as with nominal") == 1
 
     def test_confusions_below_chance_are_no_findings(self):
@@ -758,7 +764,7 @@ def test_a_small_group_that_differs_is_named():
 def test_full_agreement_is_not_ranked():
     answers = [(r, u, "a" if u % 2 else "b") for u in range(30) for r in "xyz"]
     found = gathered(answers)
-    assert caution(found) == ""
+    assert "the same verdict does not mean the same" in caution(found)
     shown = by_id(found)
     assert "units" not in shown
     assert shown["raters"].table.caption == "Raters"

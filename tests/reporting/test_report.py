@@ -180,6 +180,7 @@ class TestNumbers:
             interval_reason=None,
             interval_method=None,
             interval=lambda level: ends,
+            case=SimpleNamespace(distance=None),
         )
         by = "by Krippendorff's limits (reliable from 0.800, tentative conclusions from 0.667)"
         f = SimpleNamespace(main=main, level=0.95, verdict=SimpleNamespace(verdict=word), models=[])
