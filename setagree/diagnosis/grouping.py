@@ -118,8 +118,8 @@ def group_by_mapping(study: Annotations, by: OfUnits) -> Grouped:
     """Return the groups of units, or of raters if a mapping is from raters."""
     if isinstance(by, Mapping | pd.Series):
         group_of = {tidied(name): tidied(group) for name, group in by.items()}
-        if group_of.keys() >= {*study.raters} and group_of.keys().isdisjoint(study.units):
-            groups = as_objects(group_of[rater] for rater in study.raters)
+        if group_of.keys() & {*study.raters} and group_of.keys().isdisjoint(study.units):
+            groups = as_objects(group_of.get(rater) for rater in study.raters)
             without = [r for r, one in zip(study.raters, groups, strict=True) if is_missing(one)]
             if without:
                 raise DataError(f"by_group: the raters {listing(without)} have no group.")

@@ -587,10 +587,12 @@ def _check_column(study: Annotations, column: str, role: str, entries: Iterable[
     if not any(map(is_missing, distinct)):
         return
     without = [unit for unit, cell in zip(study.units, cells, strict=True) if is_missing(cell)]
+    units = {*study.units}
+    unknown = [one for one in map(tidied, entries) if one not in units]
     raise DataError(
         f"{role}: {counted(len(without), 'unit')} of {study.n_units:,} "
         f"{'has' if len(without) == 1 else 'have'} none in {column!r} ({listing(without)})."
-        f"{did_you_mean(without[0], entries)}"
+        f"{did_you_mean(without[0], unknown)}"
     )
 
 

@@ -90,6 +90,8 @@ class TestWhatIsCompared:
         study = sa.Annotations.from_long(two_camps()[["unit", "rater", "labels"]])
         with pytest.raises(DataError, match="the raters 'x0' have no group"):
             sa.by_group(study, {rater: None if rater == "x0" else 1 for rater in study.raters})
+        with pytest.raises(DataError, match="the raters 'x0' have no group"):
+            sa.by_group(study, {rater: 1 for rater in study.raters if rater != "x0"})
         many = annotations(
             random_rows(np.random.default_rng(1), sets_of("ab"), units=40, raters=30)
         )

@@ -598,6 +598,7 @@ class TestByGroup:
             (study, {"u1": 1}, "10 units of 11 have none in 'group'"),
             (study, dict.fromkeys(["U1", *study.units[1:]], 1), "Did you mean 'U1'"),
             (study, dict.fromkeys(study.units, " "), "11 units of 11 have none"),
+            (study, dict.fromkeys(study.units, 1) | {"u1": None}, r"in 'group' \('u1'\)\.$"),
             (study, pd.Series([1, 2], index=["u1", "u1"]), "'u1' have several entries"),
             (study, "batch", r"no unit column 'batch'.*unit_columns=\['batch'\]"),
             (study, [1, 2], "a mapping or Series from unit"),
