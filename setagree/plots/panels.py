@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import public
 from setagree.errors import counted
 from setagree.plots.base import (
     ORANGE,
+    Floats,
     axes_or_new,
     check_limit,
     check_result,
@@ -80,14 +80,17 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
     ['r1', 'r2', 'r3', 'r4']
     """
     result = check_result(alt_test, "AltTest", "advantage", "alt_test", hint=_ONE_MODEL)
-    near = f"How often each is at least as near to the other humans ({_distance(result)})"
+    near = f"How often each is at least as near to the other humans ({_distance(result)})."
+    marks = "Dots: the model, 95% intervals. Diamonds: the human."
+    if result.epsilon:
+        marks += f" Short lines: the human {MINUS} {result.epsilon:g}."
     ax, shown = draw_rows(
         result.humans,
         ax,
         names=[short_text(human) for human in result.humans.index],
         limit=limit,
         title=f"{short_text(result.model)} compared with each human",
-        lines=[short_text(result.verdict, limit=700), f"{near}; line: 95% interval."],
+        lines=[short_text(result.verdict, limit=700), near, marks],
         label="share of the units, ties count for both",
         selection="humans who share the most units",
         by="n_units",
@@ -99,35 +102,22 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
             "model wins": ("rejected", lambda won: "yes" if won == 1 else "no"),
         },
         intervals="model (interval)",
-        room=2,
         origin=1.0,
         undefined="" if result.reason is None else f"undefined: {result.reason}",
     )
     if len(shown):
-        _mark_limits(ax, result, shown)
+        _mark_limits(ax, floats(shown, "human_advantage"), result.epsilon)
     return ax
 
 
-def _mark_limits(ax: Axes, result: AltTest, frame: pd.DataFrame) -> None:
-    """Mark the human minus epsilon in each row, and label each mark above the first row."""
-    y, humans, epsilon = np.arange(len(frame)), floats(frame, "human_advantage"), result.epsilon
+def _mark_limits(ax: Axes, humans: Floats, epsilon: float) -> None:
+    """Mark the human minus epsilon in each row."""
+    y = np.arange(len(humans))
     ax.hlines(y, humans - epsilon, humans, color=ORANGE, linewidth=0.9, linestyles=":", zorder=1)
     ax.vlines(humans - epsilon, y - 0.28, y + 0.28, color=ORANGE, linewidth=1.8, zorder=2)
     left, right = ax.get_xlim()
     lowest = float((humans - epsilon).min())
     ax.set_xlim(min(left, lowest - 0.04 * (right - left)), right)
-    ax.set_ylim(len(frame) - 0.4, -2.3)
-    model = short_text(result.model, limit=MAX_NAME)
-    marks = [(float(frame["advantage"].iloc[0]), model), (float(humans[0]), "the human")]
-    # The label in the middle is above the others, so that labels do not overlap.
-    places = [(-0.95, "right"), (-0.95, "left")]
-    if epsilon:
-        marks.append((float(humans[0]) - epsilon, f"the human {MINUS} {epsilon:g}"))
-        places.insert(1, (-1.75, "center"))
-    for (x, text), (level, side) in zip(sorted(marks), places, strict=True):
-        ax.plot([x, x], [level + 0.3, -0.3], color=ink(ax), alpha=0.4, linewidth=0.7, zorder=1)
-        shift = ({"right": -1, "center": 0, "left": 1}[side], 0)
-        write_text(ax, text, (x, level), shift, of="data", size=8, ha=side, loud=True)
 
 
 @public

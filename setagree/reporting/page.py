@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ from setagree.reporting.methods import Methods, version
 from setagree.reporting.next_steps import next_steps
 from setagree.reporting.sections.base import Findings, Picture, Piece, Section, Table
 from setagree.scoring.coefficients import coefficient_name
-from setagree.wording.number_format import interval, is_nothing, number
+from setagree.wording.number_format import MINUS, interval, is_nothing, number
 from setagree.wording.sentences import Name, Sentence, as_markdown, plain
 from setagree.wording.tables import Column, markdown_table
 
@@ -110,6 +110,7 @@ def _template() -> Any:
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["breakable"] = breakable
+    environment.filters["with_minus_signs"] = partial(re.sub, r"(?<![\w-])-(?=\d)", MINUS)
     return environment.get_template("report.html.j2")
 
 

@@ -145,6 +145,19 @@ def test_what_is_closed_is_printed(visit):
     assert page.locator("details[open]").count() == 0
 
 
+def test_paper_is_white_with_heads_that_repeat(visit):
+    """Paper takes the colours of the light page, and Chromium repeats no head with a button."""
+    page = visit("plain", scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    paper = page.evaluate("getComputedStyle(document.body).getPropertyValue('--m0')")
+    assert paper == visit("plain").evaluate(
+        "getComputedStyle(document.body).getPropertyValue('--m0')"
+    )
+    head = page.locator("#labels th button").first
+    assert head.evaluate("one => getComputedStyle(one).display") == "contents"
+    assert not page.locator(".cite").is_visible()
+
+
 def test_digits_stand_above_bars(visit):
     page = visit("plain", size=SIZES[1])
     cell = page.locator("#labels td.n:has(.bar)").last
