@@ -115,7 +115,7 @@ def _fitting(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
     fitting = [tool for tool in formats if tool.fits(peeked)]
     tools = [tool for tool in fitting if tool.basis != "plain"]
     # A file from the folder of a tool, such as doccano's, may also be a plain table.
-    return tools if any(tool.shapes == {"table"} for tool in tools) else fitting
+    return tools if any("folder" not in tool.shapes for tool in tools) else fitting
 
 
 @cache

@@ -331,7 +331,9 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
     try:
         codes, ids = factorise(column)
     except (TypeError, NotImplementedError) as error:
-        raise DataError(f"a {role} is named by text or a number ({error}).") from error
+        rows = " Write a row per annotation, as df.explode(['raters', 'labels']) does."
+        remedy = rows if column.map(lambda cell: isinstance(cell, list)).any() else ""
+        raise DataError(f"a {role} is named by text or a number ({error}).{remedy}") from error
     tidy, names = _tidy_names(codes.astype(np.int32, copy=False), ids, role, column)
     blank = np.flatnonzero(names == "")
     unnamed = tidy == MISSING

@@ -47,6 +47,11 @@ LISTS = [
 CELLS = "id,text,annotators,labels\n" + "\n".join(
     f'{unit},"a, b","{[*given]}","{[*given.values()]}"' for unit, given in UNITS.items()
 )
+ROLES = CELLS.replace("annotators", "raters")  # columns with the usual names of a long table
+COMMAS = "id,text,annotators,annotations\n" + "\n".join(
+    f'{unit},"a, b","{", ".join(given)}","{",".join(given.values())}"'
+    for unit, given in UNITS.items()
+)
 NUMBERS = as_json(row | {"labels": [int(x) for x in row["labels"]]} for row in LISTS)
 
 
@@ -59,6 +64,8 @@ NUMBERS = as_json(row | {"labels": [int(x) for x in row["labels"]]} for row in L
         (NUMBERS, "rows.jsonl", "parallel_lists"),
         (json.dumps(LISTS), "rows.json", "parallel_lists"),
         (CELLS, "rows.csv", "parallel_lists"),
+        (ROLES, "rows.csv", "parallel_lists"),
+        (COMMAS, "rows.csv", "parallel_lists"),
     ],
 )
 def test_answers_of_each_annotator(text, name, tool, save):
@@ -94,6 +101,11 @@ def test_lists_of_other_lengths_are_refused(save):
     text = LEWIDI_2023.replace('"1,0,1"', '"1,0"')
     with pytest.raises(sa.SetagreeError, match=r"t1\.annotations: 2 answers of 3 raters"):
         sa.read(save(text, "a.json"))
+
+
+def test_names_and_label_sets_with_commas_are_not_lists(save):
+    text = 'id,raters,labels\nt1,"Li, An","joy, fear"\nt1,Bo,joy\nt2,"Li, An",joy\nt2,Bo,fear\n'
+    assert set(sa.read(save(text, "rows.csv")).raters) == {"Li, An", "Bo"}
 
 
 def test_a_row_per_text_and_emotion(save):

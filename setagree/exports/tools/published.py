@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,18 +72,19 @@ def _items(node: Node) -> Iterator[Node]:
 # ---- Parallel lists of annotators and answers, in JSON lines and in the cells of a table --------
 
 
-def _parallel_keys(record: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """Return the keys of unit, raters and answers, if the last two are lists of one length."""
-    lists = {name: _length(value) for name, value in record.items()}
+def _parallel_keys(
+    record: Mapping[str, Any], length: Callable[[Any], int] | None = None
+) -> tuple[str, str, str] | None:
+    """Return the keys of unit, raters and answers, if the last two have one length, not 0."""
     raters, answers = (
-        [name for name in record if lists[name] and re.fullmatch(pattern, name)]
-        for pattern in LIST_KEYS
+        {name: n for name in record if re.fullmatch(keys, name) and (n := length_of(record[name]))}
+        for length_of in [length or _length]
+        for keys in LIST_KEYS
     )
-    unit = usual_roles(name for name in record if not lists[name]).get("unit")
-    if len(raters) != 1 or len(answers) != 1 or unit is None:
+    unit = usual_roles(name for name in record if name not in {*raters, *answers}).get("unit")
+    if len(raters) != 1 or [*raters.values()] != [*answers.values()] or unit is None:
         return None
-    rater, answer = raters[0], answers[0]
-    return (unit, rater, answer) if lists[rater] == lists[answer] else None
+    return unit, *raters, *answers
 
 
 def _length(value: object) -> int:
@@ -97,30 +98,43 @@ def _length(value: object) -> int:
     return len(value) if is_list and isinstance(value, list) else 0
 
 
+def _n_parts(cell: str) -> int:
+    """Return the number of items of a printed list, or of text with commas; 0 if it is blank."""
+    return _length(cell) or cell.count(",") + bool(cell.strip())
+
+
 def is_parallel(peek: Peek) -> bool:
     """Return whether a record has lists of annotators and of their answers."""
     return isinstance(peek.record, dict) and _parallel_keys(peek.record) is not None
 
 
 def is_parallel_table(peek: Peek) -> bool:
-    """Return whether cells of a table are lists of annotators and of their answers."""
-    rows = peek.rows
-    return bool(rows) and _parallel_keys(dict(zip(peek.header, rows[0], strict=True))) is not None
+    """Return whether cells of a table are lists of annotators and of their answers.
+
+    Lists are printed, or all rows have text with the same number of commas in both columns.
+    """
+    rows = [dict(zip(peek.header, row, strict=True)) for row in peek.rows]
+    if not rows or _parallel_keys(rows[0]):
+        return bool(rows)
+    keys = {_parallel_keys(row, _n_parts) for row in rows}
+    first = keys.pop()
+    return not keys and first is not None and any(_n_parts(row[first[1]]) > 1 for row in rows)
 
 
 def read_parallel(path: Path, request: Request) -> Answers:
     """Return the answers of records, or of rows of a table, with parallel lists."""
     check_useless(request, path, "question", "roster")
-    source = Source(path)
+    source, length = Source(path), _length
     with readable(source), source.open() as stream:
         start = stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith((b"{", b"[")):
         records = read_records(path, request.encoding, name="rows")
     else:
         sheet = Sheet.open(path, request)
-        rows = sheet.frame.to_dict("records")
+        length, rows = _n_parts, sheet.frame.to_dict("records")
         records = [Node(r, shown(path), p) for r, p in zip(rows, sheet.places, strict=True)]
-    keys = next(filter(None, (_parallel_keys(record.members()) for record in records)), None)
+    found = (_parallel_keys(record.members(), length) for record in records)
+    keys = next(filter(None, found), None)
     if keys is None:
         raise DataError(f"{shown(path)} has no lists of annotators and of their answers.")
     unit, raters, labels = keys
