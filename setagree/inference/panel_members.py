@@ -167,7 +167,8 @@ def check_least(name: str, value: int, least: int) -> None:
 def check_threshold(threshold: float, name: str = "threshold") -> None:
     """Raise OptionError unless a required value of a coefficient is a number below 1."""
     if not is_number(threshold) or not threshold < 1:
-        raise OptionError(f"{option(name, threshold)} must be a number below 1, such as 0.667.")
+        value = option(name, threshold, limit=80)
+        raise OptionError(f"{value} must be a number below 1, such as 0.667.")
 
 
 class Replicated(Resampled):

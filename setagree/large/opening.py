@@ -82,6 +82,9 @@ _OF_CELLS = (
 """Options that apply to answers as Python objects."""
 
 
+_COLLECTIONS = (list, tuple, Mapping, np.ndarray, pd.Series, pd.Index)
+
+
 class ModelReadingOptions(TypedDict, total=False):
     """Options of `Reading` of every function of a study; `reading` has the others."""
 
@@ -121,23 +124,23 @@ class Source:
 def takes_data(function: F, *, takes_sizes: bool = False) -> F:
     """Make a function public whose first parameter is anything that `open_study` reads.
 
-    The options of `ReadingOptions` are added by name. If the function has one positional parameter,
-    the answers of further raters are added by position. Both reach the function in a `Source`.
-    `takes_sizes` is that of `public`.
+    The options of `ReadingOptions` are added by name, the answers of further raters by position: a
+    second positional parameter comes last, after them, or is passed by name. An optional one is
+    not a collection. Both reach the function in a `Source`. `takes_sizes` is that of `public`.
 
     Examples
     --------
     >>> @takes_data
-    ... def n_raters(study, *, factor=1):
+    ... def n_raters(study, factor):
     ...     return factor * open_study(study).n_raters
-    >>> n_raters(["a", "b"], ["a", "c"], factor=10)
-    20
+    >>> n_raters(["a", "b"], ["a", "c"], 10), n_raters(["a", "b"], ["a", "c"], factor=10)
+    (20, 20)
     """
     signature = inspect.signature(function)
     variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     parameters = [x for x in signature.parameters.values() if x.kind not in variadic]
     positional = [x for x in parameters if x.kind is not x.KEYWORD_ONLY]
-    first, takes_more = positional[0], len(positional) == 1
+    first, *others = positional
     own_names = {x.name for x in parameters}
     names = [name for name in ReadingOptions.__annotations__ if name not in own_names]
 
@@ -150,14 +153,18 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
         built = bool(args) and type(args[0]).__module__.startswith("setagree.")
         if built and (useless := [option(name) for name in passed if name not in of_study]):
             raise OptionError(f"the study is already built; omit {', '.join(useless)}.")
-        if len(args) > 1 and takes_more:
-            args = (SeveralRaters(args),)
+        is_own = others and others[0].name not in kwargs
+        if is_own and others[0].default is not Parameter.empty:
+            is_own = not isinstance(args[-1], _COLLECTIONS)
+        n_raters = len(args) - bool(is_own)
+        if n_raters > 1:
+            args = (SeveralRaters(args[:n_raters]), *args[n_raters:])
         if passed and args:
             reading = replace(as_reading(passed.pop("reading", None)), **passed)
             args = (Source(args[0], reading), *args[1:])
         return function(*args, **kwargs)
 
-    more = [Parameter("more", Parameter.VAR_POSITIONAL, annotation=RaterAnswers)] * takes_more
+    more = [Parameter("more", Parameter.VAR_POSITIONAL, annotation=RaterAnswers)] * (not others)
     options = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
     listed = [*positional, *more, *parameters[len(positional) :], *options]
     opened.__signature__ = signature.replace(parameters=listed)  # type: ignore[attr-defined]

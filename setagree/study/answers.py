@@ -242,7 +242,9 @@ def _transpose(*, raters_in_rows: bool) -> str:
 def _no_answers(data: Sequence[Any]) -> DataError:
     """Return the error for objects of another form, with their shapes."""
     shapes = " and ".join([_shape(obj) for obj in data][:12])
-    return DataError(f"cannot read answers of shape {shapes}; {_FORMS}.")
+    is_option = any(isinstance(obj, str | int | float) for obj in data)
+    hint = f" Options have names, as in {option('distance', 'jaccard')}." if is_option else ""
+    return DataError(f"cannot read answers of shape {shapes}; {_FORMS}.{hint}")
 
 
 def _shape(data: object) -> str:

@@ -1,6 +1,7 @@
 """Answers that are Python objects: what is read as raters, units and label sets."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -115,6 +116,38 @@ def test_an_order_of_categories_is_kept():
     assert alpha.study.order == ("low", "mid", "high")
 
 
+GROUPS = {0: 1, 1: 1, 2: 2, 3: 2}
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "value", "options"),
+    [
+        (sa.score, "coefficient", sa.cohen_kappa, {}),
+        (sa.at_least, "threshold", 0.1, {}),
+        (sa.plan, "goals", sa.PlanGoals(half_width=0.1), {"rng": 1}),
+        (sa.plan, None, None, {"rng": 1}),
+        (sa.weights, "distance", "jaccard", {}),
+        (sa.weights, None, None, {}),
+        (sa.by_group, "by", GROUPS, {"rng": 1}),
+        (sa.over_time, "time", GROUPS, {"window": 1}),
+        (sa.report, "path", "report.md", {"n_resamples": 19, "rng": 1}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
+def test_raters_come_before_a_second_argument(
+    function, name, value, options, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    shown = Path.read_text if function is sa.report else str
+    others = [] if name is None else [value]
+    calls = [lambda: function({"rater 1": A, "rater 2": B}, *others, **options)]
+    calls.append(lambda: function(A, B, *others, **options))
+    if name is not None:
+        calls.append(lambda: function(A, B, **{name: value}, **options))
+    found = [shown(call()) for call in calls]
+    assert found == found[:1] * len(calls)
+
+
 REFUSED = [
     (([["x"], ["x", "y"]],), "shape 2 rows of 1, 2 answers"),
     ((A, B[:3]), r"shape \(4,\) and \(3,\)"),
@@ -122,7 +155,7 @@ REFUSED = [
     (([1, 2, 3],), r"shape \(3,\)"),
     ((np.zeros(4),), r"shape \(4,\)"),
     ((np.zeros((2, 2, 2, 2)),), r"shape \(2, 2, 2, 2\)"),
-    ((A, "masi"), r"shape \(4,\) and str \('masi'\)"),
+    ((A, "masi"), r"shape \(4,\) and str \('masi'\); .* Options have names, as in distance="),
     (({},), "shape {0 keys: }"),
     ((np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]])), "neither 0 nor 1"),
     ((np.array(["x", np.nan]), ["x", "y"]), "'nan', which NumPy makes of NaN"),

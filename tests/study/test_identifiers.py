@@ -79,7 +79,9 @@ class TestIds:
             code_ids(pd.Series([1.0, np.nan]), "unit")
 
     def test_lists(self):
-        with pytest.raises(DataError, match=r"a unit is named by text or a number .*'list'.*df.explode"):
+        with pytest.raises(
+            DataError, match=r"a unit is named by text or a number .*'list'.*df.explode"
+        ):
             code_ids(objects(["x"], ["y"]), "unit")
 
     @pytest.mark.parametrize("dtype", ["str", "string[pyarrow]", "string[python]", object])

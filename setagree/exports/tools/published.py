@@ -72,21 +72,6 @@ def _items(node: Node) -> Iterator[Node]:
 # ---- Parallel lists of annotators and answers, in JSON lines and in the cells of a table --------
 
 
-def _parallel_keys(
-    record: Mapping[str, Any], length: Callable[[Any], int] | None = None
-) -> tuple[str, str, str] | None:
-    """Return the keys of unit, raters and answers, if the last two have one length, not 0."""
-    raters, answers = (
-        {name: n for name in record if re.fullmatch(keys, name) and (n := length_of(record[name]))}
-        for length_of in [length or _length]
-        for keys in LIST_KEYS
-    )
-    unit = usual_roles(name for name in record if name not in {*raters, *answers}).get("unit")
-    if len(raters) != 1 or [*raters.values()] != [*answers.values()] or unit is None:
-        return None
-    return unit, *raters, *answers
-
-
 def _length(value: object) -> int:
     """Return the number of items of a list, or of a printed one; 0 for anything else."""
     if isinstance(value, str) and value.strip().startswith("["):
@@ -101,6 +86,20 @@ def _length(value: object) -> int:
 def _n_parts(cell: str) -> int:
     """Return the number of items of a printed list, or of text with commas; 0 if it is blank."""
     return _length(cell) or cell.count(",") + bool(cell.strip())
+
+
+def _parallel_keys(
+    record: Mapping[str, Any], length: Callable[[Any], int] = _length
+) -> tuple[str, str, str] | None:
+    """Return the keys of unit, raters and answers, if the last two have one length, not 0."""
+    raters, answers = (
+        {name: n for name in record if re.fullmatch(keys, name) and (n := length(record[name]))}
+        for keys in LIST_KEYS
+    )
+    unit = usual_roles(name for name in record if name not in {*raters, *answers}).get("unit")
+    if len(raters) != 1 or [*raters.values()] != [*answers.values()] or unit is None:
+        return None
+    return unit, next(iter(raters)), next(iter(answers))
 
 
 def is_parallel(peek: Peek) -> bool:
@@ -124,7 +123,8 @@ def is_parallel_table(peek: Peek) -> bool:
 def read_parallel(path: Path, request: Request) -> Answers:
     """Return the answers of records, or of rows of a table, with parallel lists."""
     check_useless(request, path, "question", "roster")
-    source, length = Source(path), _length
+    source = Source(path)
+    length: Callable[[Any], int] = _length
     with readable(source), source.open() as stream:
         start = stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith((b"{", b"[")):
