@@ -80,8 +80,9 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
             return replace(peek_frame(first_rows(source, _HEAD_ROWS), path), is_binary=True)
     head = start.decode(encoding, errors="replace").removeprefix("\ufeff")
     record = _record(path, head, encoding)
-    header = _header(head) if record is None else ()
-    return Peek(path, head=head, header=header, record=record)
+    rows = csv.reader(io.StringIO(head, newline=""), delimiter=sniff_delimiter(head))
+    header = [cell.strip() for cell in next(rows, ())] if record is None else []
+    return Peek(path, head=head, header=tuple(header), record=record)
 
 
 def peek_frame(frame: pd.DataFrame, path: Path) -> Peek:
@@ -175,9 +176,3 @@ def _record(path: Path, head: str, encoding: str) -> object:
     if record is None and Source(path).suffix in _JSON_ENDINGS:
         record = read_records(path, encoding)[0].members()
     return record
-
-
-def _header(head: str) -> tuple[str, ...]:
-    """Return the cells of the first row."""
-    rows = csv.reader(io.StringIO(head, newline=""), delimiter=sniff_delimiter(head))
-    return tuple(cell.strip() for cell in next(rows, ()))

@@ -391,7 +391,7 @@ FORMATS: tuple[Format, ...] = (
         "Lists of annotators and answers, JSON lines or cells",
         (
             Signature("records", some=LIST_KEYS, also=of_tool("published", "is_parallel")),
-            Signature("table", some=LIST_KEYS, also=of_tool("published", "is_parallel_table")),
+            Signature("table", some=LIST_KEYS, also=of_tool("published", "is_parallel")),
         ),
         of_tool("published", "read_parallel"),
         "A blank answer needs $blank.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,17 +76,17 @@ def _items(node: Node) -> Iterator[Node]:
 def _length(value: object) -> int:
     """Return the number of items of a list, or of a printed one; 0 for anything else."""
     if isinstance(value, str) and value.strip().startswith("["):
-        try:
+        with suppress(ValueError):
             value = printed_items(value.strip())
-        except ValueError:
-            return 0
     is_list = isinstance(value, list) and not any(isinstance(item, dict) for item in value)
     return len(value) if is_list and isinstance(value, list) else 0
 
 
-def _n_parts(cell: str) -> int:
-    """Return the number of items of a printed list, or of text with commas; 0 if it is blank."""
-    return _length(cell) or cell.count(",") + bool(cell.strip())
+def _n_parts(value: object) -> int:
+    """Return the number of items of a list, or of text with commas; 0 if it is blank."""
+    if isinstance(value, str) and not value.strip().startswith("["):
+        return value.count(",") + bool(value.strip())
+    return _length(value)
 
 
 def _parallel_keys(
@@ -103,46 +104,38 @@ def _parallel_keys(
 
 
 def is_parallel(peek: Peek) -> bool:
-    """Return whether a record has lists of annotators and of their answers."""
-    return isinstance(peek.record, dict) and _parallel_keys(peek.record) is not None
+    """Return whether a record or cells of a table are lists of annotators and of their answers.
 
-
-def is_parallel_table(peek: Peek) -> bool:
-    """Return whether cells of a table are lists of annotators and of their answers.
-
-    Lists are printed, or all rows have text with the same number of commas in both columns.
+    Or all rows of a table have text with the same number of commas in both columns.
     """
     rows = [dict(zip(peek.header, row, strict=True)) for row in peek.rows]
-    if not rows or _parallel_keys(rows[0]):
-        return bool(rows)
+    first = peek.record if isinstance(peek.record, dict) else next(iter(rows), {})
+    if peek.record is not None or _parallel_keys(first):
+        return _parallel_keys(first) is not None
     keys = {_parallel_keys(row, _n_parts) for row in rows}
-    first = keys.pop()
-    return not keys and first is not None and any(_n_parts(row[first[1]]) > 1 for row in rows)
+    return len(keys) == 1 and any(k and _n_parts(row[k[1]]) > 1 for row in rows for k in keys)
 
 
 def read_parallel(path: Path, request: Request) -> Answers:
     """Return the answers of records, or of rows of a table, with parallel lists."""
     check_useless(request, path, "question", "roster")
-    source = Source(path)
-    length: Callable[[Any], int] = _length
-    with readable(source), source.open() as stream:
+    with readable(source := Source(path)), source.open() as stream:
         start = stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith((b"{", b"[")):
         records = read_records(path, request.encoding, name="rows")
     else:
         sheet = Sheet.open(path, request)
-        length, rows = _n_parts, sheet.frame.to_dict("records")
+        rows = sheet.frame.to_dict("records")
         records = [Node(r, shown(path), p) for r, p in zip(rows, sheet.places, strict=True)]
-    found = (_parallel_keys(record.members(), length) for record in records)
+    found = (_parallel_keys(x.members(), n) for n in (_length, _n_parts) for x in records)
     keys = next(filter(None, found), None)
     if keys is None:
         raise DataError(f"{shown(path)} has no lists of annotators and of their answers.")
     unit, raters, labels = keys
     answers = Answers()
-    for record in records:
-        for rater, answer in parallel(record.at(raters), record.at(labels), _items):
-            name = record.at(unit).name()
-            answers.add(name, rater.name(), _labels(answer, request), answer.place)
+    for row in records:
+        for rater, answer in parallel(row.at(raters), row.at(labels), _items):
+            answers.add(row.at(unit).name(), rater.name(), _labels(answer, request), answer.place)
     return answers
 
 
