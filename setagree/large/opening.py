@@ -82,9 +82,6 @@ _OF_CELLS = (
 """Options that apply to answers as Python objects."""
 
 
-_COLLECTIONS = (list, tuple, Mapping, np.ndarray, pd.Series, pd.Index)
-
-
 class ModelReadingOptions(TypedDict, total=False):
     """Options of `Reading` of every function of a study; `reading` has the others."""
 
@@ -141,8 +138,7 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
     parameters = [x for x in signature.parameters.values() if x.kind not in variadic]
     positional = [x for x in parameters if x.kind is not x.KEYWORD_ONLY]
     first, *others = positional
-    own_names = {x.name for x in parameters}
-    names = [name for name in ReadingOptions.__annotations__ if name not in own_names]
+    names = [name for name in ReadingOptions.__annotations__ if name not in signature.parameters]
 
     @wraps(function)
     def opened(*args: Any, **kwargs: Any) -> Any:
@@ -153,11 +149,10 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
         built = bool(args) and type(args[0]).__module__.startswith("setagree.")
         if built and (useless := [option(name) for name in passed if name not in of_study]):
             raise OptionError(f"the study is already built; omit {', '.join(useless)}.")
-        is_own = others and others[0].name not in kwargs
-        if is_own and others[0].default is not Parameter.empty:
-            is_own = not isinstance(args[-1], _COLLECTIONS)
-        n_raters = len(args) - bool(is_own)
-        if n_raters > 1:
+        own = [x for x in others if args and x.name not in kwargs]
+        if own and isinstance(args[-1], list | tuple | Mapping | np.ndarray | pd.Series):
+            own = [x for x in own if x.default is x.empty]
+        if (n_raters := len(args) - len(own)) > 1:
             args = (SeveralRaters(args[:n_raters]), *args[n_raters:])
         if passed and args:
             reading = replace(as_reading(passed.pop("reading", None)), **passed)
