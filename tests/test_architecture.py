@@ -364,7 +364,7 @@ BUDGET = {
     "cli": 4_250,
     "coefficients": 3_200,
     "credit": 2_450,
-    "diagnosis": 4_600,
+    "diagnosis": 4_650,
     "distances": 2_450,
     "exports": 5_250,
     "files": 1_950,

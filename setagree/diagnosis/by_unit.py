@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -103,68 +103,72 @@ def by_unit(
     whole = score_whole(study, coefficient, distance, 0.95)
     if whole.study is not None and not whole.case.is_weighted:
         warn_ignored(whole.study.sampling, "by_unit")
-    tally = whole.tally
-    numbers = _numbers(whole)
-    weight = whole.case.pairable_weights
-    worst = np.lexsort((-weight, -numbers["n_ratings"], -numbers["disagreement"]))
-    worst = worst[numbers["n_ratings"][worst] >= 2][:limit]
-    units = np.full(tally.n_units, None) if tally.units is None else tally.units
+    frame = disagreement_of_units(whole).iloc[:limit]
+    units = frame.index.to_numpy()
     if whole.case.is_weighted:
-        _leave_out_weighted(whole, numbers["estimate_without"], worst)
-    frame = pd.DataFrame({name: column[worst] for name, column in numbers.items()})
-    frame.insert(0, "unit", units[worst])
-    frame["difference"] = frame["estimate_without"] - whole.estimate
-    # Object dtype, because a string backend may reject some text.
-    answers = _answers(study, patterns_of_units(tally), worst)
-    frame["answers"] = pd.Series(answers, index=frame.index, dtype=object)
-    frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)
-    return ResultFrame.of(frame, COLUMNS)
+        frame = frame.assign(estimate_without=_without_weighted(whole, units))
+    answers = _answers(study, patterns_of_units(whole.tally), units)
+    frame = frame.assign(
+        difference=frame["estimate_without"] - whole.estimate,
+        answers=as_objects(answers),  # a string backend may reject some text
+        coefficient=whole.coefficient,
+        distance=whole.distance,
+    )
+    return ResultFrame.of(frame.reset_index(drop=True), COLUMNS)
 
 
-def _numbers(whole: Agreement) -> dict[str, npt.NDArray[Any]]:
-    """Return the numeric columns, with one entry per unit."""
-    tally, patterns = whole.tally, patterns_of_units(whole.tally)
-    q = np.where(tally.pairable, whole.case.disagreement, 0.0)
-    r = tally.pattern_ratings
-    weight = (q / np.maximum(r - 1, 1))[patterns] * whole.case.pairable_weights
+def disagreement_of_units(whole: Agreement) -> pd.DataFrame:
+    """Return the columns of `by_unit` up to estimate_without, without sampling weights in it.
+
+    The index has the place of each unit in the study.
+    """
+    tally, patterns, weight = (
+        whole.tally,
+        patterns_of_units(whole.tally),
+        whole.case.pairable_weights,
+    )
+    q, r = np.where(tally.pairable, whole.case.disagreement, 0.0), tally.pattern_ratings
+    share = (q / np.maximum(r - 1, 1))[patterns] * weight
     rows, _ = rows_of_units(whole)
-    sums = whole.sums
-    in_closed_form = sums.has_closed_form and not whole.case.is_weighted
-    nothing = np.full(tally.n_units, np.nan)
-    influence = whole.parts.influence
+    in_closed_form = whole.sums.has_closed_form and not whole.case.is_weighted
+    nothing, influence = np.full(tally.n_units, np.nan), whole.parts.influence
     if influence.size and not whole.parts.by_unit:
         influence = influence[rows]
-    return {
+    numbers = {
+        "unit": np.full(tally.n_units, None) if tally.units is None else tally.units,
         "n_ratings": r.astype(np.int64)[patterns],
         "n_distinct": np.diff(tally.indptr)[patterns],
         "disagreement": (whole.case.mean_disagreement * whole.weights.max_distance)[patterns],
-        "share_of_disagreement": divided(weight, weight.sum()),
+        "share_of_disagreement": divided(share, share.sum()),
         "influence": influence if influence.size else nothing,
-        "estimate_without": sums.without_units()[rows] if in_closed_form else nothing,
+        "estimate_without": whole.sums.without_units()[rows] if in_closed_form else nothing,
     }
+    worst = np.lexsort((-weight, -numbers["n_ratings"], -numbers["disagreement"]))
+    worst = worst[numbers["n_ratings"][worst] >= 2]
+    return pd.DataFrame({name: column[worst] for name, column in numbers.items()}, index=worst)
 
 
-def _leave_out_weighted(
-    whole: Agreement, without: npt.NDArray[Any], units: npt.NDArray[np.int64]
-) -> None:
-    """Write the estimates without some units that have sampling weights.
+def _without_weighted(whole: Agreement, units: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return the estimates without each of some units that have sampling weights.
 
     Models without a closed form are recomputed without each of the units.
     """
-    model, study = whole.definition.model, whole.study
+    model, study, sample = whole.definition.model, whole.study, whole.case.sample
+    without = np.full(len(units), np.nan)
     if isinstance(model, Fixed | Urn):
-        without[:] = whole.sums.without_units(weighted=True)
-    sample = whole.case.sample
+        without = whole.sums.without_units(weighted=True)[units]
     if study is None or sample is None or whole.reason is not None:
-        return
-    anew = units[~np.isfinite(without[units])]
+        return without
+    anew = np.flatnonzero(~np.isfinite(without))
     check_cost(
         f"Leaving out each unit of a study with {sample.description}",
         n_steps=len(anew) * steps_to_score(study),
         instead="Use limit=100 for the worst ones.",
     )
-    for unit in anew:
-        without[unit] = score_part(whole, study.take(study.unit_codes != unit)).estimate
+    for place in anew:
+        part = study.take(study.unit_codes != units[place])
+        without[place] = score_part(whole, part).estimate
+    return without
 
 
 def _answers(study: Study, patterns: Codes, units: npt.NDArray[np.int64]) -> list[str]:

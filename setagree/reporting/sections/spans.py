@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.chance import Codes, Floats
-from setagree.diagnosis.by_unit import by_unit
+from setagree.diagnosis.by_unit import disagreement_of_units
 from setagree.errors import counted
 from setagree.plots.diagnosis import largest_share_first
 from setagree.reporting.sections.base import (
@@ -131,7 +131,7 @@ def _each(f: Findings, texts: list[str]) -> Sentence:
 
 def compute(f: Findings) -> pd.DataFrame:
     """Return the disagreement on each piece, the largest share first."""
-    return largest_share_first(by_unit(f.study, **f.measure))
+    return largest_share_first(disagreement_of_units(f.main))
 
 
 def summary(f: Findings, pieces: pd.DataFrame) -> Sentence:

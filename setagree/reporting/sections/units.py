@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.diagnosis.by_unit import COLUMNS, by_unit
+from setagree.diagnosis.by_unit import COLUMNS, disagreement_of_units
 from setagree.errors import counted
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
@@ -40,7 +40,7 @@ MOST_ANSWERS = 8
 
 def compute(f: Findings) -> pd.DataFrame:
     """Return the disagreement on each unit."""
-    return by_unit(f.study, **f.measure)
+    return disagreement_of_units(f.main)
 
 
 def summary(_: Findings, units: pd.DataFrame) -> Sentence:
