@@ -2,24 +2,20 @@
 
 from setagree import (
     distances as distances,
-)
-from setagree import (
     plots as plots,
 )
 from setagree.credit import Weights as Weights
 from setagree.diagnosis.by_group import (
     by_group as by_group,
-)
-from setagree.diagnosis.by_group import (
     over_time as over_time,
 )
-from setagree.diagnosis.by_label import by_depth as by_depth
-from setagree.diagnosis.by_label import by_label as by_label
-from setagree.diagnosis.by_label import by_presence as by_presence
-from setagree.diagnosis.by_pair import (
-    by_pair as by_pair,
+from setagree.diagnosis.by_label import (
+    by_depth as by_depth,
+    by_label as by_label,
+    by_presence as by_presence,
 )
 from setagree.diagnosis.by_pair import (
+    by_pair as by_pair,
     pair_matrix as pair_matrix,
 )
 from setagree.diagnosis.by_question import by_question as by_question
@@ -31,35 +27,21 @@ from setagree.diagnosis.next_ratings import next_ratings as next_ratings
 from setagree.diagnosis.what_if import what_if as what_if
 from setagree.distances import (
     CallableDistance as CallableDistance,
-)
-from setagree.distances import (
     Distance as Distance,
-)
-from setagree.distances import (
     OverlapDistance as OverlapDistance,
-)
-from setagree.distances import (
     distance_matrix as distance_matrix,
 )
 from setagree.errors import (
     SetagreeError as SetagreeError,
-)
-from setagree.errors import (
     SetagreeWarning as SetagreeWarning,
-)
-from setagree.errors import (
     UndefinedAgreementWarning as UndefinedAgreementWarning,
 )
 from setagree.inference.acceptance import (
     acceptance_plan as acceptance_plan,
-)
-from setagree.inference.acceptance import (
     acceptance_test as acceptance_test,
 )
 from setagree.inference.benchmark import (
     at_least as at_least,
-)
-from setagree.inference.benchmark import (
     benchmark as benchmark,
 )
 from setagree.inference.bootstrap import bootstrap as bootstrap
@@ -72,8 +54,6 @@ from setagree.inference.monitor import monitor as monitor
 from setagree.inference.permutation import permutation_test as permutation_test
 from setagree.inference.plan_goals import (
     PlanCosts as PlanCosts,
-)
-from setagree.inference.plan_goals import (
     PlanGoals as PlanGoals,
 )
 from setagree.inference.planning import plan as plan
@@ -91,11 +71,7 @@ from setagree.panels.noninferiority import noninferiority_test as noninferiority
 from setagree.panels.rater_map import rater_map as rater_map
 from setagree.panels.references import (
     panel_scorer as panel_scorer,
-)
-from setagree.panels.references import (
     score_against_consensus as score_against_consensus,
-)
-from setagree.panels.references import (
     score_against_panel as score_against_panel,
 )
 from setagree.panels.soft_scores import soft_scores as soft_scores
@@ -103,48 +79,26 @@ from setagree.reporting.methods import methods_text as methods_text
 from setagree.reporting.report import report as report
 from setagree.scoring.coefficients import (
     brennan_prediger as brennan_prediger,
-)
-from setagree.scoring.coefficients import (
     cohen_kappa as cohen_kappa,
-)
-from setagree.scoring.coefficients import (
     conger_kappa as conger_kappa,
-)
-from setagree.scoring.coefficients import (
     fleiss_kappa as fleiss_kappa,
-)
-from setagree.scoring.coefficients import (
     gwet_ac as gwet_ac,
-)
-from setagree.scoring.coefficients import (
     krippendorff_alpha as krippendorff_alpha,
-)
-from setagree.scoring.coefficients import (
     mv_alpha as mv_alpha,
-)
-from setagree.scoring.coefficients import (
     percent_agreement as percent_agreement,
-)
-from setagree.scoring.coefficients import (
     scott_pi as scott_pi,
 )
 from setagree.scoring.definition import (
     Coefficient as Coefficient,
-)
-from setagree.scoring.definition import (
     coefficient as coefficient,
 )
 from setagree.scoring.results import (
     Agreement as Agreement,
-)
-from setagree.scoring.results import (
     AgreementTable as AgreementTable,
 )
 from setagree.scoring.scorer import score as score
 from setagree.scoring.table import (
     agreement as agreement,
-)
-from setagree.scoring.table import (
     weights as weights,
 )
 from setagree.study.annotations import Annotations as Annotations
@@ -154,8 +108,6 @@ from setagree.study.simulation import simulate as simulate
 from setagree.study.tally import Tally as Tally
 from setagree.wording.label_sets import (
     LabelSet as LabelSet,
-)
-from setagree.wording.label_sets import (
     format_labels as format_labels,
 )
 

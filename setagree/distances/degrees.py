@@ -108,7 +108,5 @@ manhattan = DegreeDistance(
     formula="Σ |a − b| over the degrees a and b of each label",
 )
 
-DEGREE_DISTANCES = (ruzicka, manhattan)
-
 # doctest looks at functions; these are objects that carry a docstring.
-__test__ = {distance.name: distance.text for distance in DEGREE_DISTANCES}
+__test__ = {"ruzicka": _RUZICKA, "manhattan": _MANHATTAN}

@@ -8,11 +8,10 @@ from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
+from setagree.distances import scales, sets
 from setagree.distances.base import CallableDistance, Distance
-from setagree.distances.degrees import DEGREE_DISTANCES
+from setagree.distances.degrees import manhattan, ruzicka
 from setagree.distances.matrix import distance_matrix
-from setagree.distances.scales import SCALE_DISTANCES
-from setagree.distances.sets import SET_DISTANCES, nominal
 from setagree.errors import DistanceError, OptionError, did_you_mean
 
 DistanceLike: TypeAlias = (
@@ -22,8 +21,9 @@ DistanceLike: TypeAlias = (
 T = TypeVar("T")
 
 _BY_NAME: dict[str, Distance] = {
-    distance.name: distance
-    for distance in (nominal, *SET_DISTANCES, *DEGREE_DISTANCES, *SCALE_DISTANCES)
+    **{name: getattr(sets, name) for name in sets.__all__},
+    **{one.name: one for one in (ruzicka, manhattan)},
+    **{name: getattr(scales, name) for name in scales.__all__},
 }
 
 

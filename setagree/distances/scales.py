@@ -8,6 +8,19 @@ import numpy as np
 
 from setagree.distances.base import Floats, ScaleDistance, distance_of
 
+__all__ = [  # noqa: RUF022 - in the order of `distance_names`
+    "interval",
+    "quadratic",
+    "linear",
+    "ordinal",
+    "ratio",
+    "bipolar",
+    "radical",
+    "circular",
+    "ordinal_gwet",
+]
+"""The distances of this module. `setagree.distances` and the registry take them from here."""
+
 scale_distance = partial(distance_of, ScaleDistance, bounded=False)
 """Turn a function of (x, y, low, high) into the distance of its name."""
 
@@ -145,17 +158,7 @@ def ordinal_gwet(x: Floats, y: Floats, low: float, high: float) -> Floats:  # no
     return np.asarray((steps + 1) * steps / 2)
 
 
-SCALE_DISTANCES = (
-    interval,
-    quadratic,
-    linear,
-    ordinal,
-    ratio,
-    bipolar,
-    radical,
-    circular,
-    ordinal_gwet,
-)
+SCALE_DISTANCES = tuple(globals()[name] for name in __all__)
 
 # doctest looks at functions; these are objects that carry the docstring of one.
 __test__ = {distance.name: str(distance.__doc__) for distance in SCALE_DISTANCES}

@@ -6,6 +6,23 @@ import numpy as np
 
 from setagree.distances.base import Floats, Ints, NominalDistance, OverlapDistance, distance_of
 
+__all__ = [  # noqa: RUF022 - in the order of `distance_names`
+    "nominal",
+    "masi",
+    "jaccard",
+    "dice",
+    "overlap",
+    "ochiai",
+    "kulczynski",
+    "augmented",
+    "any_overlap",
+    "hamming",
+    "masi_nltk",
+    "masi_dkpro",
+    "passonneau_2004",
+]
+"""The distances of this module. `setagree.distances` and the registry take them from here."""
+
 nominal = NominalDistance("nominal", formula="0 for the same answer, else 1")
 
 
@@ -262,20 +279,7 @@ def _passonneau_steps(a: Ints, b: Ints, i: Ints) -> Floats:
     return np.select([equal, nested, i > 0], [0.0, 1 / 3, 2 / 3], default=1.0)
 
 
-SET_DISTANCES = (
-    masi,
-    jaccard,
-    dice,
-    overlap,
-    ochiai,
-    kulczynski,
-    augmented,
-    any_overlap,
-    hamming,
-    masi_nltk,
-    masi_dkpro,
-    passonneau_2004,
-)
+SET_DISTANCES = tuple(globals()[name] for name in __all__ if name != "nominal")
 
 # doctest looks at functions; these are objects that carry the docstring of one.
 __test__ = {distance.name: str(distance.__doc__) for distance in SET_DISTANCES}
