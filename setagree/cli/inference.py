@@ -45,6 +45,7 @@ from setagree.scoring.scorer import main_distance
 from setagree.scoring.table_notes import left_out
 from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.columns import note_guessed, with_missing_ids
+from setagree.study.frames import numbered
 from setagree.study.reading import Plan
 from setagree.wording.gates import GATE_FORMS, Decision, exit_code
 from setagree.wording.number_format import four, level_text
@@ -468,7 +469,7 @@ def groups_of_rows(
     table, how, _ = long_table(files, reading, besides=by, option="--by", is_first=True)
     cells = pick_column(with_missing_ids(table, [by]), by)
     has_group = cells.notna().to_numpy()
-    table, (codes, groups) = table[has_group], code_ids(cells[has_group], "group")
+    table, (codes, groups) = numbered(table)[has_group], code_ids(cells[has_group], "group")
     warn_names("Groups", groups)
     if len(groups) < least:
         raise DataError(f"--by {by!r}: {counted(len(groups), 'group')}; two are compared.")
@@ -481,8 +482,7 @@ def groups_of_rows(
     note_guessed(replace(how, **{name: getattr(reading, name) for name in how.columns}), how, say)
     if n := int((~has_group).sum()):
         say(f"{counted(n, 'row')} with nothing in column {by!r} left out.")
-    counted_from = f"Rows are counted within this group (--by {by!r})."
-    return [(str(one), Rows(table[codes == k], how, counted_from)) for k, one in enumerate(groups)]
+    return [(str(one), (table[codes == k], how)) for k, one in enumerate(groups)]
 
 
 def _families(

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -40,7 +40,6 @@ from setagree.study.identifiers import find_names, tidied
 from setagree.study.labels import listed_labels
 from setagree.study.reading import Plan
 from setagree.study.reading import Reading as LibraryReading
-from setagree.study.row_filter import counting_rows
 from setagree.wording.label_sets import Label
 
 # ---- The sizes of the population ----------------------------------------------------------------
@@ -122,13 +121,8 @@ Note: TypeAlias = Callable[[str], None]
 _OPTIONS = {each.name for each in fields(LibraryReading)}
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows of a table that has been read, how it is read, and how errors count the rows."""
-
-    table: pd.DataFrame
-    how: LibraryReading
-    counted: str
+Rows: TypeAlias = tuple[pd.DataFrame, LibraryReading]
+"""Rows of a table that has been read, and how they are read."""
 
 
 def read_study(
@@ -177,8 +171,7 @@ def read_or_reduce(
             )
             study = open_study(files, how, plan, note=note)
         else:
-            with counting_rows(rows.counted):
-                study = open_study(rows.table, rows.how, note=note)
+            study = open_study(*rows, note=note)
     if isinstance(study, sa.Tally):
         if reading.population_size:
             raise OptionError("--population-size is for files that are read into memory.")

@@ -35,7 +35,7 @@ from setagree.study.columns import with_columns
 from setagree.study.frames import as_pandas
 from setagree.study.identifiers import tidied
 from setagree.study.reading import Note, Reading
-from setagree.study.row_filter import Where, counting_rows, kept_rows
+from setagree.study.row_filter import Where, kept_rows
 from setagree.wording.label_sets import Degrees
 
 _BINARY = {".parquet", ".feather", ".arrow", ".xlsx", ".xls", ".ods"}
@@ -159,9 +159,8 @@ def _read(
         return _from_table(study, table, reading, source)
     assert humans.condition is not None  # noqa: S101 - one applies
     try:
-        with counting_rows(humans.condition.counted_from):
-            kept = kept_rows(table, humans.condition, name=_source_name(source))
-            return _from_table(study, kept, reading, source)
+        kept = kept_rows(table, humans.condition, name=_source_name(source))
+        return _from_table(study, kept, reading, source)
     except SetagreeError as error:
         raise type(error)(f"{_source_name(source)}: {error}") from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from importlib.util import find_spec
@@ -60,7 +60,7 @@ from setagree.study.reading import (
     is_files,
     no_note,
 )
-from setagree.study.row_filter import counting_rows, kept_rows
+from setagree.study.row_filter import kept_rows
 from setagree.study.spans import sized_pieces, spans_hint, usual_columns, warn_pieces
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
@@ -320,7 +320,7 @@ def read(
         encoding=encoding,
     )
     is_frame = not (is_files(path) or _are_objects(path))
-    table = as_pandas(open_frame(path, also=" or a path")) if is_frame else path
+    table = open_frame(path, also=" or a path") if is_frame else path
     return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))
 
 
@@ -387,7 +387,7 @@ def _open(source: Any, reading: Reading, plan: Plan, note: Note) -> Study:
         raise OptionError(f"{option('tool', reading.tool)} is for files, not for {a_type(source)}.")
     if not from_files:
         _check_of_exports(reading)
-    if plan.passed or not isinstance(source, pd.DataFrame):
+    if plan.passed or not (isinstance(source, pd.DataFrame) or plan.in_memory):
         # loads the engines
         from setagree.large.reduce import is_lazy, opened, reduce_table
 
@@ -464,7 +464,7 @@ def open_table(source: Any, reading: Reading) -> tuple[pd.DataFrame, Reading]:
     rest, was_seen = replace(reading, where=None), False
     if not is_files(source):
         _check_of_exports(reading)
-        return _kept(as_pandas(source), reading), rest
+        return _kept(source, reading), rest
     with _within_memory(source):
         if not reading.is_table:
             from setagree.large import recognition  # loads the readers of all formats
@@ -475,13 +475,10 @@ def open_table(source: Any, reading: Reading) -> tuple[pd.DataFrame, Reading]:
         return _kept(_read_table(source, reading, was_seen=was_seen), reading), rest
 
 
-def _kept(frame: Any, reading: Reading) -> Any:
-    """Return the rows that match the condition of a reading, and warn of the number of others."""
-    if reading.condition is None:
-        return frame
-    # The engine of a lazy table would return the rows in any order, on which `duplicates` depends.
-    table = as_pandas(frame) if hasattr(frame, "collect") else frame
-    return kept_rows(table, reading.condition)
+def _kept(data: Frame, reading: Reading) -> pd.DataFrame:
+    """Return the rows that match the condition of a reading, with all columns."""
+    table = as_pandas(data)
+    return table if reading.condition is None else kept_rows(table, reading.condition)
 
 
 def _from_path(path: Paths, reading: Reading, plan: Plan, note: Note) -> Study:
@@ -576,34 +573,33 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
     if reading.spans:
         from setagree.large.spans import spans_of_table  # loads the readers of files
 
-        frame = as_pandas(_kept(frame, reading))
+        frame = _kept(frame, reading)
         named = usual_columns(frame)
         if named["start"] is not None or named["end"] is not None:
             return spans_of_table(frame, reading)
-        as_read = replace(reading, spans=None, tokens=None, blank=reading.blank or "empty")
+        as_read = replace(reading, spans=None, tokens=None, where=None)
+        as_read = replace(as_read, blank=reading.blank or "empty")
         return sized_pieces(_from_rows(frame, as_read, note), reading)
-    frame = _kept(frame, reading)
-    where = reading.condition
-    with nullcontext() if where is None else counting_rows(where.counted_from):
-        study = _from_rows(frame, reading, note)
+    study = _from_rows(frame, reading, note)
     if reading.unit_columns is None and ":" in str(study.units[0]):  # such as doc1:0-40
         warn_pieces(study.units.tolist())
     return study
 
 
 def _from_rows(frame: Any, reading: Reading, note: Note) -> Annotations:
-    """Return the study of a table without a condition."""
+    """Return the study of a table of any layout."""
     if reading.wide:
-        return _from_wide(as_pandas(frame), reading, note)
+        return _from_wide(_kept(frame, reading), reading, note)
     if reading.raters_in_rows:
-        return _from_raters_in_rows(as_pandas(frame), reading, note)
+        return _from_raters_in_rows(_kept(frame, reading), reading, note)
     if reading.rater_columns is not None:
         frame, reading = named_raters(frame, reading)
     try:
         is_pandas = isinstance(frame, pd.DataFrame)
-        found = with_columns(reading, list(frame) if is_pandas else column_names(frame))
+        names = list(frame) if is_pandas else column_names(frame)
+        found = with_columns(reading, names)
     except DataError as error:
-        eager = as_pandas(frame)
+        eager = _kept(frame, reading)
         are_names = all(isinstance(name, str | None) for name in (reading.unit, reading.rater))
         if (
             are_names
@@ -617,7 +613,7 @@ def _from_rows(frame: Any, reading: Reading, note: Note) -> Annotations:
             raise DataError(f"{error}{hint}") from error
         raise
     note_guessed(reading, found, note)
-    spans = spans_hint(frame) if is_pandas and len(frame.columns) > 3 else ""
+    spans = spans_hint(frame) if len(names) > 3 else ""
     try:
         study = Annotations.from_reading(frame, found)
     except RepeatsError as error:

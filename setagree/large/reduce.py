@@ -48,7 +48,7 @@ from setagree.study.preparation import (
     warn_unread_weights,
 )
 from setagree.study.reading import QUEUED, AnswerKind, Note, Plan, Reading, check_encoding, is_files
-from setagree.study.row_filter import NO_ROWS, Where, kept_rows
+from setagree.study.row_filter import NO_ROWS, Where
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
 
@@ -200,7 +200,6 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, note: Note | None = No
         _check_plan(plan, "files and frames of Dask or Spark", ("partitioned_by_unit",))
     reading = with_columns(reading, column_names(frame))
     warn_unread_weights(column_names(frame), reading)
-    _warn_marks(frame, engine, reading)
     columns = _roles(reading)
     where = reading.condition
     tested = [] if where is None else where.columns_in(column_names(frame))
@@ -209,6 +208,7 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, note: Note | None = No
         frame = wrapped(without_uuids(uncollated(frame.to_native(), picked), picked))
     if where is not None:
         frame = kept_lazy(frame, engine, where, tested)
+    _warn_marks(frame, engine, reading)
     rows = program.pick_rows(frame, engine, columns, kind=reading.answers)
     return _reduce_rows([rows], rows, reading, plan)
 
@@ -441,8 +441,6 @@ def _finished(tally: Tally, coded: CodedCells, n_raters: int) -> Tally:
 
 def _reduce_in_memory(frame: Any, reading: Reading, plan: Plan) -> Tally:
     _check_plan(plan, "files and lazy tables", ("partitioned_by_unit", "memory_limit"))
-    if reading.condition is not None:
-        frame = kept_rows(frame, reading.condition)
     study = Annotations.from_reading(frame, with_columns(reading, column_names(frame)))
     tally = anonymous(Tally.of(study, keep_raters=plan.keep_raters))
     return replace(tally, n_missing=study.n_missing)

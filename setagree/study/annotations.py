@@ -38,25 +38,12 @@ from setagree.study.codes import (
 )
 from setagree.study.columns import Role, check_roles
 from setagree.study.degrees import from_degrees
-from setagree.study.frames import Frame, listed_columns
+from setagree.study.frames import Frame
 from setagree.study.identifiers import tidied
 from setagree.study.labels import Blank, Case, NaValues
 from setagree.study.numbers import inferred
-from setagree.study.preparation import (
-    in_order,
-    prepare_rows,
-    statuses,
-    warn_unread_weights,
-    with_unobserved,
-)
-from setagree.study.reading import (
-    ANSWER_KINDS,
-    QUEUED,
-    SAMPLING_WEIGHT,
-    AnswerKind,
-    Duplicates,
-    Reading,
-)
+from setagree.study.preparation import prepare_rows, statuses, with_unobserved
+from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading
 from setagree.study.sampling import Sampling
 from setagree.study.spans import from_spans, warn_pieces
 from setagree.wording.label_sets import Label, display_labels, sorted_labels
@@ -266,30 +253,22 @@ class Annotations(ReadOnlyArrays):
         >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "b"]})
         >>> Annotations.from_reading(table, Reading(unit="unit", rater="rater")).reading.blank
         """
-        names = data if isinstance(data, pd.DataFrame) else listed_columns(data)
-        if SAMPLING_WEIGHT in names:
-            warn_unread_weights(names, reading)
-        if reading.status is None and reading.queued is None and QUEUED not in names:
-            return cls._coded(data, reading)
         rows = prepare_rows(data, reading)
-        plain, with_queued = replace(reading, status=None, queued=None), None
+        study = cls._coded(rows.counted, reading)
         if rows.with_queued is not None:
             with warnings.catch_warnings():
-                # The rows that count raise the same warnings below.
+                # The rows that count have raised the same warnings.
                 warnings.simplefilter("ignore", SetagreeWarning)
-                with_queued = cls._coded(rows.with_queued, plain)
-        study = cls._coded(rows.counted, plain)
-        study = replace(study, reading=reading, with_queued=with_queued)
+                study = replace(study, with_queued=cls._coded(rows.with_queued, reading))
         return with_unobserved(study, rows, reading)
 
     @classmethod
-    def _coded(cls, data: Frame, reading: Reading) -> Annotations:
-        """Return the annotations of a prepared long table."""
+    def _coded(cls, data: pd.DataFrame, reading: Reading) -> Annotations:
+        """Return the annotations of the prepared rows of a long table."""
         role: Role = "labels" if reading.value is None else "value"
         answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
         named: list[tuple[Role, Any]] = [("unit", reading.unit), ("rater", reading.rater)]
         check_roles([*named, *((role, name) for name in answers)])
-        data = data if reading.order_by is None else in_order(data, reading)
         if reading.degree is not None:
             plain = replace(reading, na_values=None)  # from_degrees applies na_values to rows
             study = replace(assemble(cls, from_degrees(data, reading), plain), reading=reading)

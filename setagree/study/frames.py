@@ -65,18 +65,6 @@ def column_names(data: Frame) -> list[Any]:
     return list(frame.columns) if isinstance(frame, pd.DataFrame) else _names(frame)
 
 
-def listed_columns(data: Frame) -> list[Any]:
-    """Return the names of the columns of a table, or [] for a stream, which is read only once."""
-    if isinstance(data, pd.DataFrame):
-        return list(data.columns)
-    if callable(getattr(data, "collect_schema", None)):  # Polars and narwhals
-        return _names(data)
-    names = getattr(data, "column_names", None)  # Arrow
-    if names is None and type(data).__name__ in {"DataFrame", "DuckDBPyRelation"}:
-        names = getattr(data, "columns", None)
-    return names if isinstance(names, list) else []
-
-
 def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFrame:
     """Return the named columns of a table (default: all) as a pandas frame.
 

@@ -28,13 +28,19 @@ from setagree.errors import (
 )
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects, is_ordered
-from setagree.study.columns import with_columns
-from setagree.study.frames import Frame, as_pandas, listed_columns, numbered, row_numbers
+from setagree.study.frames import (
+    Frame,
+    as_pandas,
+    column_names,
+    numbered,
+    open_frame,
+    row_numbers,
+)
 from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number, exact
 from setagree.study.reading import QUEUED, SAMPLING_WEIGHT, Reading
-from setagree.study.row_filter import CALENDAR_WORDS
+from setagree.study.row_filter import CALENDAR_WORDS, kept_rows
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
@@ -53,7 +59,7 @@ _DATE_WORDS = CALENDAR_WORDS | {"am", "pm", "st", "nd", "rd", "th", "t"}
 """Words in dates; names with other words may contain a serial number."""
 
 
-def in_order(data: Frame, reading: Reading) -> pd.DataFrame:
+def in_order(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Return a long table with a rater's answers to one unit in the order of a column.
 
     Only rows of the same unit and rater are exchanged, so that units and raters keep their order.
@@ -61,7 +67,7 @@ def in_order(data: Frame, reading: Reading) -> pd.DataFrame:
     Raises
     ------
     DataError
-        The column is absent, some answers have no time in it, or the times have no known order.
+        The column is absent, some rows have no time in it, or the times have no known order.
 
     Examples
     --------
@@ -69,7 +75,6 @@ def in_order(data: Frame, reading: Reading) -> pd.DataFrame:
     >>> in_order(table, Reading(unit="unit", rater="rater", order_by="at"))["at"].tolist()
     [5, 1, 9]
     """
-    table = as_pandas(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # reading the study repeats all warnings
         units, raters = (
@@ -358,29 +363,49 @@ class PreparedRows:
         The statuses of the unobserved rows.
     """
 
-    counted: Frame
-    with_queued: Frame | None = None
+    counted: pd.DataFrame
+    with_queued: pd.DataFrame | None = None
     unobserved: pd.DataFrame | None = None
     statuses: npt.NDArray[np.object_] | None = None
 
 
 def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
-    """Separate observed rows of a long table from unobserved and from queued rows.
+    """Return the rows of a long table, separated by use.
+
+    The steps are the same for every kind of table:
+
+    1. rows that do not match `where` are dropped;
+    2. rows of one unit and rater are put in the order of the times in `order_by`;
+    3. rows with another `status` than observed are set apart;
+    4. rows that `queued` marks are set apart.
+
+    The rows keep their numbers, for errors. Afterwards the cells are coded, missing answers are
+    dropped, `duplicates` settles the repeated ones, and named models (`model`) are set apart.
 
     Raises
     ------
     DataError
-        A column is absent or has other cells, or no row is observed.
+        A column is absent or has other cells, or no row matches or is observed.
     """
-    if reading.queued is None and has_unnamed_marks(listed_columns(data), reading):
-        cells = as_objects(as_pandas(data, [QUEUED])[QUEUED])
+    is_pandas, where = isinstance(data, pd.DataFrame), reading.condition
+    frame: Any = data if is_pandas else open_frame(data)
+    names = list(frame) if is_pandas else column_names(frame)
+    warn_unread_weights(names, reading)
+    has_marks = has_unnamed_marks(names, reading)
+    table = _named_columns(frame, names, reading, has_marks=has_marks)
+    if not (where or has_marks or reading.order_by or reading.status or reading.queued):
+        return PreparedRows(table)
+    table, unobserved, statuses = numbered(table), None, None
+    if where is not None:
+        table = kept_rows(table, where)
+    if has_marks:
+        cells = as_objects(table[QUEUED])
         warn_marks(cells, np.ones(len(cells), dtype=np.int64))
-    if reading.status is None and reading.queued is None:
-        return PreparedRows(data)
-    table, unobserved, statuses = numbered(as_pandas(data)), None, None
+    if reading.order_by is not None:
+        table = in_order(table, reading)
     if reading.status is not None:
         statuses = _read_statuses(pick_column(table, reading.status), reading.status)
-        table, observed = table.drop(columns=[reading.status]), statuses == STATUSES[0]
+        observed = statuses == STATUSES[0]
         if not observed.any():
             raise DataError(f"no row has the status {STATUSES[0]!r} in column {reading.status!r}.")
         table, unobserved, statuses = table[observed], table[~observed], statuses[~observed]
@@ -388,11 +413,22 @@ def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
     if reading.queued is None:
         return PreparedRows(table, None, unobserved, statuses)
     marks = _marks(pick_column(table, reading.queued), reading.queued)
-    table = table.drop(columns=reading.queued)
     if not marks.any():
         return PreparedRows(table, None, unobserved, statuses)
     _warn_queued(table, reading, marks)
     return PreparedRows(table[~marks], table, unobserved, statuses)
+
+
+def _named_columns(
+    frame: Any, names: Collection[Any], reading: Reading, *, has_marks: bool
+) -> pd.DataFrame:
+    """Return the columns that a reading names, or all of them if some are absent, for errors."""
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
+    named = [reading.unit, reading.rater, *answers, *reading.further_columns, *[QUEUED] * has_marks]
+    named += reading.condition.columns if reading.condition else ()
+    return as_pandas(frame, named if {*map(str, named)} <= {*names} else None)
 
 
 def with_unobserved(study: Annotations, rows: PreparedRows, reading: Reading) -> Annotations:
@@ -421,10 +457,10 @@ def _without_answer(
 ) -> pd.DataFrame:
     """Return unit, rater and status of the rows whose unit and rater have no answer in the study.
 
-    Of several rows of one unit and rater, such as repeated calls of a model, the last one counts.
+    Of several rows of one unit and rater, such as repeated calls of a model, the last one counts:
+    the latest with `order_by`.
     """
-    columns = with_columns(reading, [str(column) for column in rows])
-    ids = [code_ids(pick_column(rows, getattr(columns, role)), role) for role in ("unit", "rater")]
+    ids = [code_ids(pick_column(rows, getattr(reading, role)), role) for role in ("unit", "rater")]
     units, raters = (names[codes] for codes, names in ids) if len(rows) else (statuses, statuses)
     rated = {*zip(study.units[study.unit_codes], study.raters[study.rater_codes], strict=True)}
     last = {pair: row for row, pair in enumerate(zip(units, raters, strict=True))}
@@ -444,7 +480,7 @@ def _read_statuses(column: Any, name: str) -> npt.NDArray[np.object_]:
                 f" It must be one of {listing(STATUSES)}; {STATUSES[0]!r} or blank for an answer "
                 "that counts."
             )
-            row = int(np.flatnonzero(codes == code)[0]) + 1
+            row = row_numbers(column)[codes == code][0]
             raise DataError(
                 f"column {name!r} must have the status of each annotation; row {row} has "
                 f"{shorten(cell)}.{hint}"

@@ -105,7 +105,9 @@ class Reading:
         `intra_rater_agreement`.
     order_by : str, optional
         The column with the times of the answers, for the order of several answers of a rater to
-        one unit: numbers, dates or names in an order, as in `monitor`. Default: the order of rows.
+        one unit: numbers, dates or names in an order, as in `monitor`. Each row needs a time. Of
+        several statuses (`status`) of a rater for a unit, the latest one counts. Default: the order
+        of rows.
     encoding : str
         The text encoding of a file.
     delimiter : str, optional
@@ -165,7 +167,7 @@ class Reading:
         Of a long table: the column with the status of each annotation: "observed" (or blank), or
         the reason why it is missing: "abstained", "not applicable", "failed to parse", "refused".
         Such a row is a missing annotation, whatever its answer; the study's `statuses` counts them
-        by rater.
+        by rater, the last one of each unit.
     queued : str, optional
         Of a long table: the column that marks by yes or no (true, 1, x) the ratings that were
         requested because of the answers before them, as `next_ratings` does. Coefficients omit

@@ -6,8 +6,7 @@ import datetime as dt
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -24,7 +23,6 @@ from setagree.errors import (
     DataError,
     DroppedRowsWarning,
     OptionError,
-    SetagreeError,
     a_type,
     check_type,
     counted,
@@ -35,7 +33,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.study.codes import Column, distinct_cells
-from setagree.study.frames import as_pandas, column_names, without_dictionary
+from setagree.study.frames import numbered, without_dictionary
 from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number, exact, usual_spelling
@@ -92,7 +90,6 @@ CALENDAR_WORDS = {
 }
 _SHOWN = 5
 _MAX_CELLS = 1000
-_ROWS = re.compile(r"\brows? \d")
 _END = "; text with spaces or signs must be in quotes"
 
 
@@ -301,11 +298,6 @@ class Where:
             counts = replace(counts, examples=example_cells(present))
         return np.asarray(rows == YES), counts
 
-    @property
-    def counted_from(self) -> str:
-        """Sentence that row numbers in errors are counted after the condition."""
-        return f"Rows are counted after {option('where', self.text)}."
-
     def columns_in(self, names: Sequence[Any]) -> list[Any]:
         """Return the names of the columns in a table; a name need not be text.
 
@@ -395,39 +387,28 @@ class Counts:
 NO_ROWS = Counts(0, 0)
 
 
-def kept_rows(frame: Any, where: Where, *, name: str | None = None) -> Any:
-    """Return the matching rows of a table in memory, and warn of the number of other rows.
+def kept_rows(table: pd.DataFrame, where: Where, *, name: str | None = None) -> pd.DataFrame:
+    """Return the matching rows of a table, and warn of the number of other rows.
 
-    The table is a pandas frame, or an eager frame wrapped by narwhals. `name` is the name of the
-    table in the warning, if there are several tables.
+    Rows keep their numbers, unless the table has an index, which may name units. `name` is the
+    name of the table in the warning, if there are several tables.
 
     Raises
     ------
     DataError
         The column is absent or has lists, or no row matches.
     """
-    kept = matching_rows(frame, where, table=name)
-    return frame[kept] if isinstance(frame, pd.DataFrame) else frame.filter(kept.tolist())
+    has_index = not table.index.equals(pd.RangeIndex(len(table)))
+    return (table if has_index else numbered(table))[matching_rows(table, where, name=name)]
 
 
-def matching_rows(frame: Any, where: Where, *, table: str | None = None) -> npt.NDArray[np.bool_]:
-    """Return which rows of a table in memory match; see `kept_rows`."""
-    names = where.columns_in(column_names(frame))
-    columns = as_pandas(frame, names)
-    kept, counts = where.match([columns[name] for name in names])
-    counts.report(where, table)
+def matching_rows(
+    table: pd.DataFrame, where: Where, *, name: str | None = None
+) -> npt.NDArray[np.bool_]:
+    """Return which rows of a table match; see `kept_rows`."""
+    kept, counts = where.match([table[column] for column in where.columns_in(list(table))])
+    counts.report(where, name)
     return kept
-
-
-@contextmanager
-def counting_rows(counted_from: str) -> Iterator[None]:
-    """Add a sentence to errors that count rows, for tables without some of their rows."""
-    try:
-        yield
-    except SetagreeError as error:
-        if not _ROWS.search(str(error)):
-            raise
-        raise type(error)(f"{error} {counted_from}") from error
 
 
 def example_cells(cells: Iterable[object]) -> tuple[tuple[bool, Key, str], ...]:

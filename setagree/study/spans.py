@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -37,7 +37,7 @@ from setagree.errors import (
 from setagree.study.answer_warnings import warn_similar
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import Codes, as_objects, entries_of
-from setagree.study.frames import Frame, as_pandas, check_columns
+from setagree.study.frames import Frame, as_pandas, check_columns, column_names, row_numbers
 from setagree.study.identifiers import tidied
 from setagree.study.labels import Case, clean_label
 from setagree.study.layouts import code_flags
@@ -277,7 +277,7 @@ def table_spans(
     documents, raters = (ids[codes].tolist() for codes, ids in coded)
     texts, lengths = (_of_documents(source, frame, documents) for source in (text, length))
     spans = Spans(texts=texts, lengths=lengths)
-    places = [f"row {k + 1}" for k in range(len(frame))]
+    places = [f"row {number}" for number in row_numbers(frame).tolist()]
     spans.done.update(zip(zip(documents, raters, strict=True), places, strict=True))
     cells = [pick_column(frame, names[role]) for role in ("start", "end", "label")]
     blank = np.array([column.isna() | (column.astype(str).str.strip() == "") for column in cells])
@@ -308,7 +308,7 @@ def _of_documents(
     values: dict[Any, Any] = {}
     check_columns(list(frame), [source])
     column = pick_column(frame, source)
-    rows = zip(documents, column.tolist(), range(1, 1 + len(frame)), strict=True)
+    rows = zip(documents, column.tolist(), row_numbers(frame).tolist(), strict=True)
     for name, value, row in compress(rows, column.notna()):
         if values.setdefault(name, value) != value:
             problem = f"column {source!r} has several values for document {shorten(name)}"
@@ -352,9 +352,9 @@ def as_spans() -> str:
     return python_or_command(option("spans", value=True), "--spans auto")
 
 
-def usual_columns(frame: pd.DataFrame) -> dict[str, str | None]:
+def usual_columns(columns: Collection[Any]) -> dict[str, str | None]:
     """Return the columns of a table of spans by their usual names, or None for each missing one."""
-    return {role: next((x for x in usual if x in frame), None) for role, usual in USUAL.items()}
+    return {role: next((x for x in usual if x in columns), None) for role, usual in USUAL.items()}
 
 
 def no_column(role: str) -> DataError:
@@ -362,11 +362,13 @@ def no_column(role: str) -> DataError:
     return DataError(f"no column {role!r} of spans, such as {' or '.join(USUAL[role][:3])}.")
 
 
-def spans_hint(frame: pd.DataFrame) -> str:
+def spans_hint(data: Frame) -> str:
     """Return a sentence on a table whose columns are those of spans; blank if they are not."""
-    start, end = [usual_columns(frame)[role] for role in ("start", "end")]
+    usual = usual_columns(column_names(data))
+    start, end = usual["start"], usual["end"]
     if start is None or end is None:
         return ""
+    frame = as_pandas(data, [start, end])
     offsets = pd.to_numeric(frame[start].head(100), errors="coerce")
     if not (offsets < pd.to_numeric(frame[end].head(100), errors="coerce")).any():
         return ""

@@ -493,8 +493,10 @@ def test_tables_of_spans_are_recognised_without_the_option(tmp_path):
     frame = pd.read_csv(table(tmp_path)).dropna()
     with pytest.raises(DataError, match=r"annotated more than once.*'start' and 'end'.*spans=True"):
         sa.read(frame)
-    with pytest.warns(SetagreeWarning, match="'start' and 'end' may be of labelled spans"):
-        sa.read(frame.drop_duplicates(["document", "rater"]))
+    once = frame.drop_duplicates(["document", "rater"])
+    for data in (once, pytest.importorskip("polars").from_pandas(once)):
+        with pytest.warns(SetagreeWarning, match="'start' and 'end' may be of labelled spans"):
+            sa.read(data)
     assert "use --spans auto." in refusal("score", tmp_path / "spans.csv")
 
 

@@ -18,7 +18,7 @@ import setagree as sa
 from setagree.errors import CostError, DataError, SetagreeWarning
 from setagree.large.engines import DuckDB, Polars, wrapped
 from setagree.large.filtering import kept_lazy, kept_part
-from setagree.study.frames import open_frame
+from setagree.study.frames import as_pandas
 from setagree.study.numbers import as_number
 from setagree.study.row_filter import Where, kept_rows
 
@@ -169,7 +169,7 @@ class TestParity:
         """The rows and the warning of memory, in a lazy frame of Polars."""
         table, where = question
         frame = pl.from_arrow(table)
-        rows, told = rows_of(kept_rows, open_frame(table), where)
+        rows, told = rows_of(kept_rows, as_pandas(table), where)
         assert rows == plain_rows(table, where)
         lazy = rows_of(kept_lazy, wrapped(frame.lazy()), Polars(), where, where.columns)
         assert lazy == (rows, told)
@@ -194,7 +194,7 @@ class TestParity:
         ]
         cells = {name: pd.Series(cells, dtype=object) for name, cells in table.to_pydict().items()}
         eager.append(pd.DataFrame(cells))
-        found = [rows_of(kept_rows, open_frame(one), where) for one in eager]
+        found = [rows_of(kept_rows, as_pandas(one), where) for one in eager]
         relation = wrapped(CONNECTION.from_arrow(table))
         found.append(rows_of(kept_lazy, relation, DuckDB(CONNECTION), where, where.columns))
         part, _ = kept_part(eager[0], where, where.columns, {"row": "row"})

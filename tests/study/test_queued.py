@@ -82,6 +82,14 @@ def test_without_the_option_all_ratings_count(kind, function, tmp_path):
         function(FRAMES[kind](dates, tmp_path / "d.csv"))
 
 
+@pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
+@pytest.mark.parametrize("kind", FRAMES)
+def test_marks_are_counted_after_a_condition(kind, tmp_path):
+    frame = FRAMES[kind](table(MARKS), tmp_path / "t.csv")
+    with pytest.warns(SetagreeWarning, match="marks 1 of 5 rows by yes"):
+        sa.agreement(frame, where="unit < 3")
+
+
 def test_a_condition_on_the_column_replaces_the_option():
     with pytest.warns(DroppedRowsWarning, match="drops 1 of 7 rows") as caught:
         study = sa.read(table(MARKS), where="queued == no")

@@ -55,6 +55,28 @@ def test_asked_again():
     assert study.n_missing == 4
 
 
+@pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
+def test_the_latest_status_counts():
+    """In the order of `order_by`, not of the rows; with a condition, of the rows that match."""
+    rows = [("u", "gpt", None, "refused", 9), ("u", "gpt", None, "abstained", 3)]
+    rows += [("u", "gpt", None, "failed to parse", 12), ("u", "ann", "a", "observed", 1)]
+    table = pd.DataFrame(rows, columns=[*TABLE.columns, "at"])
+    for options, status in (
+        ({}, "failed to parse"),
+        ({"order_by": "at"}, "failed to parse"),
+        ({"where": "at < 12"}, "abstained"),
+        ({"where": "at < 12", "order_by": "at"}, "refused"),
+    ):
+        reading = sa.Reading(unit="unit", rater="rater", status="status", **options)
+        for study in (
+            sa.Annotations.from_reading(table, reading),
+            sa.read(table, status="status", **options),
+        ):
+            assert study.unobserved["status"].tolist() == [status]
+    with pytest.raises(DataError, match="order_by='at': 1 row of 4 has nothing in that column"):
+        sa.read(table.replace({"at": {9: None}}), status="status", order_by="at")
+
+
 def test_a_unit_without_any_observed_annotation():
     study = sa.Annotations.from_long(TABLE, status="status")
     assert (study.n_units, study.unanswered.tolist()) == (3, ["u4"])
@@ -92,11 +114,15 @@ def test_an_answer_beside_a_status_does_not_count():
     assert study.labels == ("a", "b")
 
 
+@pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
 def test_refusals():
     with pytest.raises(DataError, match=r"row 1 has 'skiped'\. It must be one of 'observed', "):
         sa.read(TABLE.assign(status="skiped"), status="status")
     with pytest.raises(DataError, match="'observed' or blank for an answer that counts"):
         sa.read(TABLE.assign(status="OK"), status="status")
+    odd = TABLE.assign(status=[*TABLE["status"][:9], "skiped"])
+    with pytest.raises(DataError, match="row 10 has 'skiped'"):
+        sa.read(odd, status="status", where="unit != u1")
     with pytest.raises(DataError, match="no row has the status 'observed'"):
         sa.read(TABLE.assign(status="refused"), status="status")
     with pytest.raises(DataError, match="'state'"):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from setagree.errors import DataError, OptionError, SetagreeWarning
-from setagree.study.row_filter import NO, NULL, YES, Counts, Where, counting_rows, kept_rows
+from setagree.study.row_filter import NO, NULL, YES, Counts, Where, kept_rows
 
 
 def matches(text, *cells):
@@ -392,11 +392,3 @@ class TestRows:
     def test_dtypes(self, dtype):
         frame = pd.DataFrame({"x": pd.Series(["a", None, "b", "a"], dtype=dtype)})
         assert kept(frame, "x == a").index.tolist() == [0, 3]
-
-    def test_errors_that_count_rows(self):
-        counted_from = Where.parse("x == 1").counted_from
-        said = r"row 3: bad\. Rows are counted after where='x == 1'\."
-        with pytest.raises(DataError, match=said), counting_rows(counted_from):
-            raise DataError("row 3: bad.")
-        with pytest.raises(DataError, match=r"^bad\.$"), counting_rows(counted_from):
-            raise DataError("bad.")
