@@ -50,11 +50,13 @@ def rough(lows: Iterable[float]) -> str:
     Examples
     --------
     >>> rough([0.2, -1.3])
-    'An interval that begins below −1 is a rough one: few units are behind it.'
+    'An interval that begins below −1 is a rough one, unless the estimate is below −1.'
     >>> rough([0.2, float("nan")])
     ''
     """
-    sentence = f"An interval that begins below {MINUS}1 is a rough one: few units are behind it."
+    # With distances such as overlap an estimate can be below -1 for any number of units.
+    unless = f"unless the estimate is below {MINUS}1."
+    sentence = f"An interval that begins below {MINUS}1 is a rough one, {unless}"
     return sentence if any(low < -1 for low in lows) else ""
 
 
