@@ -290,7 +290,9 @@ def drawn_beside(rows: Sequence[Agreement], *, independent: bool) -> str:
     """
     designs = list(dict.fromkeys(row.drawn for row in rows))
     numbered = independent and len(designs) == 1 and rows[0].sampled_groups
-    return " and ".join(filter(None, designs)) + (" each" if numbered else "")
+    partly = len(designs) > 1 and "" in designs
+    tail = " each" if numbered else " (not in all)" if partly else ""
+    return " and ".join(filter(None, designs)) + tail
 
 
 def sampling_sentence(

@@ -320,6 +320,13 @@ class TestWhichUnits:
         # What the two share moves together.
         assert same.standard_error < other.standard_error
 
+    @pytest.mark.parametrize("design", ["same_units", "independent"])
+    def test_weights_of_one_study_alone(self, design):
+        study = sa.simulate(40, 3, rng=1)
+        weights = {unit: 1 + k % 3 for k, unit in enumerate(study.units)}
+        found = sa.compare(study.sampled(sampling_weight=weights), study, design=design)
+        assert ", weighted (not in all). About" in " ".join(str(found).split())
+
     def test_one_shared_unit(self):
         a, b = sa.simulate(9, 2, rng=1), sa.simulate(9, 2, rng=2)
         with pytest.warns(UndefinedAgreementWarning):
