@@ -420,6 +420,11 @@ class RaterMap(Result):
             unplaced = (why, *named(self.unplaced, limit=5), ".")
         return (*self._cluster_words(p_value), *unplaced)
 
+    def has_clusters(self, p_value: float) -> bool:
+        """Whether a p is evidence of clusters; True for NaN, as the clusters are not tested."""
+        is_tested = not np.isnan(p_value)
+        return not is_tested or (p_value <= 0.05 + TIE and len(self.rater_clusters) > 1)
+
     def _cluster_words(self, p_value: float) -> Sentence:
         if np.isnan(self.silhouette):
             few = (self.table["cluster"] > 0).sum() < 4
@@ -437,7 +442,7 @@ class RaterMap(Result):
             chance = "the answers to each unit were assigned to them at random"
             return (f"No clusters: the raters form no clearer groups than if {chance} ({p}).",)
         clusters = self.rater_clusters
-        if len(clusters) > 1:
+        if self.has_clusters(p_value):
             sizes = [(f"{len(cluster):,} (", *named(cluster), ")") for cluster in clusters]
             return (
                 f"The raters form {len(clusters):,} clusters, of ",

@@ -413,8 +413,8 @@ def rater_map(
 ) -> Axes:
     """Draw the raters as points: the closer two are, the more they agree beyond chance.
 
-    Clusters differ in form and colour; the text above states whether they are more than noise. All
-    raters are drawn; names that would overlap are omitted.
+    Clusters differ in form and colour unless the test says that there are none; the text above has
+    its verdict. All raters are drawn; names that would overlap are omitted.
 
     Parameters
     ----------
@@ -449,12 +449,13 @@ def rater_map(
     ax = axes_or_new(ax, height=5.4)
     table = rater_map.table[rater_map.table["cluster"] > 0]
     points = np.column_stack([floats(table, "x"), floats(table, "y")])
-    draw_points(ax, points, table["cluster"].to_numpy())
+    p = rater_map.p_value if p_value is None else p_value
+    clusters = table["cluster"] if rater_map.has_clusters(p) else table["cluster"].clip(upper=1)
+    draw_points(ax, points, clusters.to_numpy())
     names = [str(name) for name in table.index]
     spots = free_spots(ax, points, names, floats(table, "mean_distance"), limit)
     n, left_out = len(table), len(rater_map.table) - len(table)
     spread = f"two dimensions hold {share(rater_map.explained)} of their spread"
-    p = rater_map.p_value if p_value is None else p_value
     lines = [
         short_text(in_message(rater_map.words_at(p)), limit=400),
         f"Distance: disagreement ({_distance(rater_map)}) relative to chance; {spread}.",

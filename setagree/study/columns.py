@@ -117,10 +117,9 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     >>> with_columns(Reading(rater="who"), ["doc", "who", "tags"]).columns
     {'unit': 'doc', 'rater': 'who', 'labels': 'tags', 'value': None}
     """
-    columns, flags = reading.columns, reading.labels
-    names = [
-        name for name in names if name not in reading.further_columns or name in columns.values()
-    ]
+    columns, flags, listed = reading.columns, reading.labels, list(names)
+    further = {*reading.further_columns} - {*columns.values()}
+    names = [name for name in listed if name not in further]
     is_usual = len(names) == 3 and {*names} == {"unit", "rater", "labels"}
     if is_usual and all(name is None for name in columns.values()):
         return replace(reading, unit="unit", rater="rater", labels="labels")  # skip the guessing
@@ -128,7 +127,19 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
         # The first flag column represents the answers; the others are not candidates.
         names = [name for name in names if name not in flags[1:]]
         columns["labels"] = next(iter(flags), None)
-    guess = guess_columns(names, **columns)
+    try:
+        guess = guess_columns(names, **columns)
+    except DataError as error:
+        with suppress(DataError):
+            both = vars(guess_columns(listed, **columns)).items()
+            used = [(role, name) for role, name in both if name in further]
+            hints = (
+                f" Column {name!r} is that of {reading.option_of(name)}; if it is the {role}, too, "
+                f"use {option(role, name)}."
+                for role, name in used
+            )
+            error = DataError(f"{error}{''.join(hints)}")
+        raise error from None
     labels = flags if isinstance(flags, list) else guess.labels
     value = None if isinstance(flags, list) else guess.value
     return replace(reading, unit=guess.unit, rater=guess.rater, labels=labels, value=value)

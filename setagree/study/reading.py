@@ -409,6 +409,16 @@ class Reading:
         of_rows = filter(None, [getattr(self, name) for name in _FURTHER_COLUMNS[2:]])
         return [*dict.fromkeys([*self.of_units, *(self.rater_columns or ()), *of_rows])]
 
+    def option_of(self, column: str) -> str:
+        """Return the option that names a further column, such as "cluster='doc'"."""
+        values = {name: getattr(self, name) for name in (*self.drawn, *_FURTHER_COLUMNS)}
+        lists = {name: [one] if isinstance(one, str) else one for name, one in values.items()}
+        return next(
+            option(name, values[name])
+            for name, several in lists.items()
+            if several and column in several
+        )
+
     @property
     def is_table(self) -> bool:
         """Whether the options mean that a file is a table, not the export of a tool."""

@@ -142,6 +142,17 @@ def test_other_names_of_columns(name):
     assert made(name, study)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_column_with_another_use_is_named(library):
+    frame = pytest.importorskip(library).DataFrame(TABLE)
+    with pytest.raises(DataError) as caught:
+        sa.agreement(frame, cluster="unit")
+    assert str(caught.value).endswith(
+        " Column 'unit' is that of cluster='unit'; if it is the unit, too, use unit='unit'."
+    )
+    assert sa.agreement(frame, unit="unit", cluster="unit")[0].drawn == "40 clusters"
+
+
 def test_all_columns_that_are_missing_are_named_at_once():
     table = pd.DataFrame({"what": [1], "comment": ["x"]})
     with pytest.raises(DataError) as caught:

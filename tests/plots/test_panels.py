@@ -31,7 +31,8 @@ def tested():
 
 @pytest.fixture(scope="module")
 def mapped():
-    return sa.rater_map(STUDY, n_resamples=19, rng=1)
+    found = sa.rater_map(STUDY, n_resamples=19, rng=1)
+    return replace(found, table=found.table.assign(cluster=[1, 1, 1, 2, 1, 2]))
 
 
 def texts(ax):
@@ -107,6 +108,16 @@ class TestRaterMap:
             np.testing.assert_array_equal(line.get_xydata(), mine[["x", "y"]])
         looks = {(line.get_marker(), to_rgb(line.get_color())) for line in ax.lines[:2]}
         assert len({form for form, _ in looks}) == len({colour for _, colour in looks}) == 2
+
+    @pytest.mark.parametrize("p", [0.051, 0.01])
+    def test_no_clusters_have_no_key(self, mapped, p):
+        """Without evidence, or with single raters apart, all points have one form."""
+        of_one = mapped.table.assign(cluster=[1, 1, 1, 2, 1, 1])
+        found = mapped if p > 0.05 else replace(mapped, table=of_one)
+        ax = plots.rater_map(found, p_value=p, ax=fresh())
+        assert "No clusters" in flat(ax)
+        assert len(ax.lines) == 1
+        assert ax.get_legend() is None
 
     def test_forms_differ_without_colour(self):
         found = chart(40)
