@@ -22,6 +22,7 @@ from setagree.reporting.findings import (
     sections,
 )
 from setagree.reporting.headline import caution, headline, verdict_sentence
+from setagree.reporting.next_steps import next_steps
 from setagree.reporting.report import methods_of
 from setagree.reporting.sections import changes, estimates, labels
 from setagree.reporting.sections.labels import evenly_spread
@@ -794,3 +795,51 @@ def test_confusions_near_chance_are_no_finding():
     above = found.results["confusions"]["lift"].max()
     assert 1.0 < above < 1.3
     assert "Confusion" not in {one.about for one in main_findings(found)}
+
+
+def with_pairs(n_pairs):
+    """Return 40 units of three raters, who give "d" in addition in the first units."""
+    return [
+        (r, u, {"abc"[(u + (u % 5 == k == 1)) % 3]} | ({"d"} if u < n_pairs and not k else set()))
+        for u in range(40)
+        for k, r in enumerate("xyz")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("n_pairs", "depends"),
+    [(0, "does not depend"), (2, "hardly depends"), (4, "depends"), (30, "depends")],
+)
+def test_the_dependence_on_the_distance_is_that_of_the_range(n_pairs, depends):
+    f = gathered(with_pairs(n_pairs))
+    estimates = [row.estimate for row in f.results["choices"] if row.definition.short == "alpha"]
+    assert (np.ptp(estimates) < 0.05) == (depends != "depends")
+    said = plain(by_id(f)["choices"].lead)
+    assert said.startswith(f"The estimate {depends} on the distance: alpha is ")
+    assert ("; in many pairs one answer contains the other." in said) == (n_pairs == 30)
+
+
+@pytest.mark.parametrize(
+    ("rows", "step"),
+    [
+        (with_pairs(0)[:30], "Rate more units: setagree plan or sa.plan gives the number that is"),
+        (
+            [(r, u, "ba"[u > 0]) for u in range(12) for r in "xyz"],
+            "Rate more units: these allow no",
+        ),
+        (with_pairs(30), None),
+    ],
+    ids=["unclear", "no interval", "decided"],
+)
+def test_more_units_are_advised_if_the_interval_does_not_decide(rows, step):
+    steps = [plain(one) for one in next_steps(gathered(rows))]
+    assert any(one.startswith("Rate more units") for one in steps) is (step is not None)
+    assert step is None or steps[0].startswith(step)
+
+
+@pytest.mark.parametrize("kind", ["labels", "category"])
+def test_set_sizes_are_for_label_sets(kind):
+    rows = [(r, u, "abc"[(u + (u % 5 == k)) % 3]) for u in range(40) for k, r in enumerate("xyz")]
+    f = gathered(sa.Annotations.from_triples(rows, kind=kind))
+    heads = [column.heading() for column in by_id(f)["raters"].table.columns]
+    assert ({"Labels", "Vs. others"} <= {*heads}) is (kind == "labels")
