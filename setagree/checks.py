@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from setagree.errors import (
     CostError,
@@ -30,6 +31,11 @@ from setagree.errors import (
 F = TypeVar("F", bound=Callable[..., Any])
 
 Rng: TypeAlias = int | np.random.Generator | None
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+Ints: TypeAlias = npt.NDArray[np.int64]
 
 MOST_BYTES = 2_000_000_000
 """Largest memory of one step, in bytes."""

@@ -15,14 +15,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from setagree.checks import Codes, Floats
 from setagree.credit.base import Weights
 from setagree.distances import Distance
 from setagree.study.annotations import Annotations
 from setagree.study.sampling import Sample, sample_of
 from setagree.study.tally import Tally
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Undefined: TypeAlias = Literal[
     "no pairable unit", "one unit", "one value", "no chance disagreement"
 ]

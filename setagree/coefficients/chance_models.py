@@ -19,7 +19,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from setagree.coefficients.chance import NOTHING, Case, Codes, Floats, divided, reach
+from setagree.checks import Codes, Floats
+from setagree.coefficients.chance import NOTHING, Case, divided, reach
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.credit.base import Weights
 from setagree.credit.within_groups import group_spread

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from setagree.coefficients.chance import ROUNDING, Codes, Floats, dot
+from setagree.checks import Codes, Floats
+from setagree.coefficients.chance import ROUNDING, dot
 from setagree.coefficients.measured import adjusted, cluster_sums
 from setagree.coefficients.sums import Estimate, standard_error
 from setagree.errors import DataError, counted, shorten

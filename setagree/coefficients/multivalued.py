@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import MOST_STEPS, check_cost
-from setagree.coefficients.chance import Floats
+from setagree.checks import MOST_STEPS, Floats, check_cost
 from setagree.distances import Distance, NominalDistance, OverlapDistance
 from setagree.distances.degrees import DegreeDistance
 from setagree.errors import counted

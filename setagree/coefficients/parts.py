@@ -26,13 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import check_cost
-from setagree.coefficients.chance import NOTHING, Codes, Floats, divided
+from setagree.checks import Codes, Flags, Floats, check_cost
+from setagree.coefficients.chance import NOTHING, divided
 from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.multivalued import redrawn_steps
 from setagree.coefficients.sums import (
-    Flags,
     Left,
     Sums,
     UnitSums,

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setagree.coefficients.chance import Case, Floats, dot
+from setagree.checks import Floats
+from setagree.coefficients.chance import Case, dot
 from setagree.coefficients.chance_models import NoChance, Urn
 from setagree.coefficients.sums import UnitSums
 from setagree.coefficients.tails import (

@@ -14,9 +14,10 @@ from math import exp, inf, lgamma
 
 import numpy as np
 
-from setagree.coefficients.chance import Case, Codes, Floats, pattern_disagreement
+from setagree.checks import Codes, Flags, Floats
+from setagree.coefficients.chance import Case, pattern_disagreement
 from setagree.coefficients.chance_models import Model
-from setagree.coefficients.sums import Flags, Sums, coefficient, features
+from setagree.coefficients.sums import Sums, coefficient, features
 from setagree.credit.base import DenseWeights, Weights
 from setagree.study.tally import Tally
 

@@ -35,28 +35,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from setagree.coefficients.chance import (
-    NOTHING,
-    ROUNDING,
-    Case,
-    Codes,
-    Floats,
-    Undefined,
-    divided,
-    dot,
-    reach,
-)
+from setagree.checks import Codes, Flags, Floats
+from setagree.coefficients.chance import NOTHING, ROUNDING, Case, Undefined, divided, dot, reach
 from setagree.coefficients.chance_models import Fixed, GwetUrn, Model, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.measured import AlphaTerms, SameRater
 from setagree.limits import BLOCK_ENTRIES
-
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 CANCELLATION_TOL = 1e-6
 """Share of a sum below which a difference from it is recomputed, because its digits cancelled."""

@@ -8,18 +8,16 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Codes, Floats
 from setagree.errors import DataError
 from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import html_table
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
 FRAME_LIMIT = 5_000
 """Maximum number of values of a dense matrix for users."""

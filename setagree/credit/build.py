@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from setagree.credit.base import BLOCK, DenseWeights, Floats, Weights, dense_if_few
+from setagree.checks import Floats
+from setagree.credit.base import BLOCK, DenseWeights, Weights, dense_if_few
 from setagree.credit.dense import (
     WeightedJaccardWeights,
     callable_weights,

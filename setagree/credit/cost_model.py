@@ -9,8 +9,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import check_cost
-from setagree.credit.base import Floats
+from setagree.checks import Floats, check_cost
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.subsets import ranked
 

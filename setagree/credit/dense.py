@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from setagree.credit.base import BlockWeights, Codes, DenseWeights, Floats, display_value
+from setagree.checks import Codes, Floats
+from setagree.credit.base import BlockWeights, DenseWeights, display_value
 from setagree.credit.geometry import SetGeometry
 from setagree.distances.base import CallableDistance, Distance
 from setagree.distances.embeddings import LabelVectors

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.credit.base import Codes, Floats, in_blocks
+from setagree.checks import Codes, Floats
+from setagree.credit.base import in_blocks
 from setagree.errors import DataError
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 

@@ -9,10 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from setagree.checks import Codes, Floats
 from setagree.credit.base import (
     BlockWeights,
-    Codes,
-    Floats,
     Weights,
     add_symmetric_blocks,
     in_blocks,
@@ -20,7 +19,7 @@ from setagree.credit.base import (
 )
 from setagree.credit.cost_model import CostModel, Plan
 from setagree.credit.geometry import SetGeometry
-from setagree.credit.subsets import Ints, SizeFunction, SizeTable, SubsetIndex
+from setagree.credit.subsets import SizeFunction, SizeTable, SubsetIndex
 from setagree.distances.base import OverlapDistance, OverlapFunction, ScaleDistance
 from setagree.distances.matrix import LEAST, MOST, ROUNDING
 from setagree.errors import DistanceError
@@ -95,7 +94,7 @@ class HeavyTail:
             yield rows, columns, sparse.csr_array(entries, shape=product.shape)
 
     @cached_property
-    def _tail(self) -> tuple[Ints, Any, Any]:
+    def _tail(self) -> tuple[Codes, Any, Any]:
         """The sets with tail labels, these labels as a sparse matrix, the heavy ones as bits."""
         from scipy import sparse
 
@@ -129,13 +128,13 @@ class HeavyTail:
                 yield first, rows, slice(first, n), tail[rows] @ below
 
 
-def _work(tail: Any, n_sets: Ints) -> Ints:
+def _work(tail: Any, n_sets: Codes) -> Codes:
     """Return the number of products of each row."""
     ends = np.append(0, np.cumsum(n_sets[tail.indices], dtype=np.int64))
     return np.asarray(np.diff(ends[tail.indptr]))
 
 
-def _cuts(work: Ints, n_parts: int) -> Ints:
+def _cuts(work: Codes, n_parts: int) -> Codes:
     """Return the bounds of blocks of rows with about equally many products."""
     ends = np.cumsum(work)
     inner = np.searchsorted(ends, np.linspace(0, ends[-1], n_parts + 1)[1:-1])

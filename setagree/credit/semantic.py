@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from setagree.checks import check_cost
-from setagree.credit.base import BlockWeights, Codes, Floats, Weights, chunks, in_blocks
+from setagree.checks import Codes, Floats, check_cost
+from setagree.credit.base import BlockWeights, Weights, chunks, in_blocks
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import AbsoluteWeights
 from setagree.distances.degrees import DegreeDistance

@@ -10,13 +10,11 @@ from math import comb
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from setagree.credit.base import Codes, Floats
+from setagree.checks import Codes, Floats
 from setagree.credit.geometry import SetGeometry, size_classes
 
-Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
 
 _CELL_BLOCK_SIZE = 4_000_000
@@ -57,9 +55,9 @@ class _Alike:
     """
 
     rows: slice
-    members: Ints
-    ids: Ints
-    last: Ints
+    members: Codes
+    ids: Codes
+    last: Codes
 
 
 class SubsetIndex:
@@ -157,7 +155,7 @@ class SubsetIndex:
     def _ranked_parts(self, groups: list[_Alike], n_subsets: int) -> list[tuple[slice, Any]]:
         """Return the ranks as sparse arrays; small arrays of several lengths are joined."""
         parts: list[tuple[slice, Any]] = []
-        pieces: list[tuple[slice, Ints]] = []
+        pieces: list[tuple[slice, Codes]] = []
         for each in groups:
             step = max(1, _ENTRY_BLOCK_SIZE // each.ids.shape[1])
             for start in range(each.rows.start, each.rows.stop, step):
@@ -172,7 +170,7 @@ class SubsetIndex:
                 pieces.append((rows, cells))
         return [*parts, self._joined(pieces, n_subsets)]
 
-    def _joined(self, pieces: list[tuple[slice, Ints]], n_subsets: int) -> tuple[slice, Any]:
+    def _joined(self, pieces: list[tuple[slice, Codes]], n_subsets: int) -> tuple[slice, Any]:
         cells = [piece.ravel() for _, piece in pieces]
         kept = np.repeat([piece.shape[1] for _, piece in pieces], [len(p) for _, p in pieces])
         one = cells[0] if len(cells) == 1 else np.concatenate(cells)
@@ -198,7 +196,7 @@ class SubsetIndex:
             yield from self._listed_tables(size, values, subsets, n_shared)
 
     def _listed_tables(
-        self, p: int, values: Ints, subsets: Ints, n_shared: int
+        self, p: int, values: Codes, subsets: Codes, n_shared: int
     ) -> Iterator[SubsetTable]:
         """Yield the subsets in blocks, so that no table is large."""
         step = max(1, _CELL_BLOCK_SIZE // len(self.sizes))
@@ -214,7 +212,7 @@ class SubsetIndex:
             held = self._held(cells, kept, n_cells)
             yield SubsetTable(p, n_cells, [(slice(0, len(kept)), held)])
 
-    def _held(self, cells: Ints, kept: Codes, n_cells: int) -> Any:
+    def _held(self, cells: Codes, kept: Codes, n_cells: int) -> Any:
         """Return the sparse array of ones; all arrays share the longest run of ones so far."""
         from scipy import sparse
 
@@ -224,7 +222,7 @@ class SubsetIndex:
         entries = (self.ones[: len(cells)], cells.astype(np.int32, copy=False), indptr)
         return sparse.csr_array(entries, shape=(len(kept), n_cells))
 
-    def _children(self, values: Ints, places: Ints, subsets: Ints) -> tuple[Ints, Ints, Ints]:
+    def _children(self, values: Codes, places: Codes, subsets: Codes) -> tuple[Codes, Codes, Codes]:
         """Return sets, positions and keys of the subsets with one more label."""
         longer = (self.lengths[values] - 1 - places).astype(np.int32)
         starts = (np.cumsum(longer) - longer).astype(np.int32)
@@ -238,7 +236,7 @@ class SubsetIndex:
         return values, more, keys
 
 
-def _number_shared(keys: Ints) -> tuple[Ints, int]:
+def _number_shared(keys: Codes) -> tuple[Codes, int]:
     """Return the numbers of the keys that occur at least twice, -1 for others, and their count.
 
     The keys are overwritten: one sort of keys with their positions is faster than a hash table.
@@ -284,7 +282,7 @@ def _longer(each: _Alike, p: int) -> _Alike:
     return _Alike(each.rows, each.members, ids, place)
 
 
-def binomial_coefficients(sizes: Ints, p: int, distance: SizeFunction) -> Floats:
+def binomial_coefficients(sizes: Codes, p: int, distance: SizeFunction) -> Floats:
     """Return g_p(a, b) for all pairs of sizes, or 0 if no subset of size p fits in both."""
     a, b = np.meshgrid(sizes, sizes, indexing="ij")
     fits = np.minimum(a, b) >= p

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.credit.base import Floats, Weights, sums_to_others
+from setagree.checks import Floats
+from setagree.credit.base import Weights, sums_to_others
 from setagree.limits import BLOCK_ENTRIES
 
 FEW_VALUES = 32

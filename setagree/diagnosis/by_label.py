@@ -9,8 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_level
-from setagree.coefficients.chance import Floats, divided
+from setagree.checks import Floats, check_level
+from setagree.coefficients.chance import divided
 from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.diagnosis.common import (
     NO_DEGREE,

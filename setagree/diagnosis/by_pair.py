@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import MOST_BYTES, MOST_STEPS, check_cost, check_drawing, public
-from setagree.coefficients.chance import Case, Floats, divided
+from setagree.checks import MOST_BYTES, MOST_STEPS, Codes, Floats, check_cost, check_drawing, public
+from setagree.coefficients.chance import Case, divided
 from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.coefficients.shuffler import arrangements
 from setagree.coefficients.sums import UnitSums
@@ -47,7 +47,7 @@ from setagree.errors import (
     shorten,
 )
 from setagree.inference.cross_replication import cross_replication
-from setagree.inference.panel_members import Codes, require_raters
+from setagree.inference.panel_members import require_raters
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import BLOCK_ENTRIES, MAX_SCORED_GROUPS, TIE
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient

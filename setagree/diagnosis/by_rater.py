@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_cost, check_resamples
-from setagree.coefficients.chance import ROUNDING, Floats, divided
+from setagree.checks import Floats, Rng, as_generator, check_cost, check_resamples
+from setagree.coefficients.chance import ROUNDING, divided
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.tails import t_quantile

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_cost
-from setagree.coefficients.chance import Codes, divided
+from setagree.checks import Codes, check_cost
+from setagree.coefficients.chance import divided
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.estimated import patterns_of_units
 from setagree.credit.base import display_value

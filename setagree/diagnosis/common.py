@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_level
-from setagree.coefficients.chance import ROUNDING, Case, Codes, Floats
+from setagree.checks import Codes, Floats, check_level
+from setagree.coefficients.chance import ROUNDING, Case
 from setagree.coefficients.parts import Estimates, Parts
 from setagree.coefficients.sums import UnitSums
 from setagree.credit.within_groups import distinct_keys

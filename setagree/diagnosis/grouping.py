@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import MOST_STEPS, check_cost
-from setagree.coefficients.chance import Codes
+from setagree.checks import MOST_STEPS, Codes, check_cost
 from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.diagnosis.common import (
     counts,

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator
-from setagree.coefficients.chance import Floats
+from setagree.checks import Floats, Ints, Rng, as_generator
 from setagree.credit.geometry import labels_of_values
 from setagree.diagnosis.by_label import label_counts
 from setagree.errors import OptionError, check_choice, check_list, counted, option
@@ -28,7 +27,6 @@ from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
 Goal: TypeAlias = Literal["consensus", "agreement", "prevalence"]
-Ints: TypeAlias = npt.NDArray[np.int64]
 
 _PRIOR = 0.25
 """Votes for and against a label without any answer: Beta(1/4, 1/4)."""

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from setagree.checks import Floats, Ints
 from setagree.errors import DistanceError, LabelError, check_flag, check_type, shorten
 from setagree.study.labels import parse_labels
 from setagree.wording.label_sets import LabelSet
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Ints: TypeAlias = npt.NDArray[np.int64]
 OverlapFunction: TypeAlias = Callable[[Ints, Ints, Ints], Floats]
 
 

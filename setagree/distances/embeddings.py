@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_cost
-from setagree.distances.base import Distance, Floats, as_label_set
+from setagree.checks import Floats, check_cost
+from setagree.distances.base import Distance, as_label_set
 from setagree.distances.transport import LabelDistances, TransportDistance
 from setagree.errors import (
     DistanceError,

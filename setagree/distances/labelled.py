@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from setagree.checks import check_cost
-from setagree.distances.base import Distance, Floats, as_label_set
+from setagree.checks import Floats, check_cost
+from setagree.distances.base import Distance, as_label_set
 from setagree.distances.hierarchy import Hierarchy, Parents, read_hierarchy
 from setagree.distances.matrix import check_amount
 from setagree.errors import (

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from setagree.checks import public
-from setagree.distances.base import Distance, Floats
+from setagree.checks import Floats, public
+from setagree.distances.base import Distance
 from setagree.errors import DistanceError, check_flag, check_type, listing, shorten
 from setagree.study.labels import LabelSyntax, read_cell
 from setagree.study.numbers import as_number

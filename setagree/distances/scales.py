@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from setagree.distances.base import Floats, ScaleDistance, distance_of
+from setagree.checks import Floats
+from setagree.distances.base import ScaleDistance, distance_of
 
 __all__ = [  # noqa: RUF022 - in the order of `distance_names`
     "interval",

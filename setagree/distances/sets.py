@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from setagree.distances.base import Floats, Ints, NominalDistance, OverlapDistance, distance_of
+from setagree.checks import Floats, Ints
+from setagree.distances.base import NominalDistance, OverlapDistance, distance_of
 
 __all__ = [  # noqa: RUF022 - in the order of `distance_names`
     "nominal",

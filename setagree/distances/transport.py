@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from setagree.distances.base import Distance, Floats, as_label_set
+from setagree.checks import Floats
+from setagree.distances.base import Distance, as_label_set
 from setagree.distances.matrix import check_amount, check_entries, stated
 from setagree.errors import DistanceError, check_type, listing
 from setagree.limits import LONG_LOOP

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Flags
 from setagree.errors import (
     DataError,
     OptionError,
@@ -33,7 +33,6 @@ from setagree.study.labels import EMPTY, Blank, is_missing
 from setagree.study.spans import Spans, as_spans
 from setagree.wording.label_sets import LabelSet
 
-Flags: TypeAlias = npt.NDArray[np.bool_]
 Pair: TypeAlias = tuple[str, str]
 """A unit and a rater, as text without surrounding space."""
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Flags
 from setagree.errors import (
     DataError,
     FileError,
@@ -27,7 +28,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.exports.blank_answers import Flags, Found
+from setagree.exports.blank_answers import Found
 from setagree.exports.format import Request
 from setagree.exports.reader_helpers import choose_question
 from setagree.files.records import unique_keys

@@ -11,8 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import LOOPED, Rng, as_generator, check_drawing, check_level, check_resamples
-from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.checks import (
+    LOOPED,
+    Floats,
+    Rng,
+    as_generator,
+    check_drawing,
+    check_level,
+    check_resamples,
+)
+from setagree.coefficients.chance import ROUNDING
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.shuffler import counted_disagreement, dense_weights, lists_pairs
 from setagree.coefficients.sums import Sums, coefficient, features

@@ -9,8 +9,8 @@ from typing import Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_cost
-from setagree.coefficients.chance import ROUNDING, Codes, Floats, divided
+from setagree.checks import Codes, Floats, check_cost
+from setagree.coefficients.chance import ROUNDING, divided
 from setagree.coefficients.sums import estimate
 from setagree.credit.base import neighbours
 from setagree.distances.registry import DistanceLike

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_resamples
-from setagree.coefficients.chance import Floats, divided, reach
+from setagree.checks import Flags, Floats, Rng, as_generator, check_resamples
+from setagree.coefficients.chance import divided, reach
 from setagree.coefficients.chance_models import beyond_rounding, quadratic
 from setagree.credit.base import Weights, sums_to_others
 from setagree.distances.registry import DistanceLike
@@ -25,7 +25,6 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.panel_members import (
-    Flags,
     Replicated,
     case_of,
     flags,

@@ -8,8 +8,8 @@ from typing import Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_cost
-from setagree.coefficients.chance import ROUNDING, Codes, Floats, value_pairs
+from setagree.checks import Codes, Floats, Rng, as_generator, check_cost
+from setagree.coefficients.chance import ROUNDING, value_pairs
 from setagree.coefficients.shuffler import Cells, pairs_of
 from setagree.credit.base import Weights
 from setagree.distances.registry import DistanceLike

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_level
-from setagree.coefficients.chance import Floats
+from setagree.checks import Floats, check_level
 from setagree.coefficients.score_interval import z_of_level
 from setagree.coefficients.tails import normal_quantile
 from setagree.distances.registry import DistanceLike

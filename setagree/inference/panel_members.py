@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from setagree.checks import check_level
-from setagree.coefficients.chance import ROUNDING, Case, Floats
+from setagree.checks import Codes, Flags, Floats, check_level
+from setagree.coefficients.chance import ROUNDING, Case
 from setagree.credit import Weights
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
@@ -33,9 +32,6 @@ from setagree.study.attributes import likely_models, marked_models
 from setagree.study.identifiers import tidied
 from setagree.study.reading import Reading
 from setagree.study.sampling import warn_ignored
-
-Codes: TypeAlias = npt.NDArray[np.integer[Any]]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

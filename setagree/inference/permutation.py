@@ -9,8 +9,7 @@ from typing import Literal, TypeAlias, Unpack, get_args
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_drawing, check_resamples
-from setagree.coefficients.chance import Codes, Floats
+from setagree.checks import Codes, Floats, Rng, as_generator, check_drawing, check_resamples
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.shuffler import Cells, Shuffler

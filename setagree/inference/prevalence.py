@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_level
-from setagree.coefficients.chance import ROUNDING, Floats, dot
+from setagree.checks import Codes, Floats, check_level
+from setagree.coefficients.chance import ROUNDING, dot
 from setagree.coefficients.estimated import LEAST_DF, cluster_deviations
 from setagree.credit.geometry import labels_of_values
 from setagree.errors import (
@@ -32,7 +32,6 @@ from setagree.inference.panel_members import answers_of, people_of, rater_codes,
 from setagree.large.joining import with_models
 from setagree.large.opening import Data, takes_data
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Codes
 from setagree.study.degrees import warn_degrees
 from setagree.study.sampling import OF_SIZES, sample_of, warn_ignored
 from setagree.study.tally import Tally

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import check_drawing
-from setagree.coefficients.chance import Floats
+from setagree.checks import Floats, check_drawing
 from setagree.limits import BLOCK_ENTRIES, LONG_DRAWING
 from setagree.progress import track
 from setagree.scoring.results import ABOUT

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setagree.checks import check_cost
-from setagree.coefficients.chance import Codes, Floats
+from setagree.checks import Codes, Floats, check_cost
 from setagree.errors import DataError, counted, option, shorten
 from setagree.inference.panel_members import require_study
 from setagree.limits import BLOCK_ENTRIES

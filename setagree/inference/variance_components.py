@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_level
-from setagree.coefficients.chance import ROUNDING, Floats, divided
+from setagree.checks import Floats, check_level
+from setagree.coefficients.chance import ROUNDING, divided
 from setagree.coefficients.estimated import jackknife_variance
 from setagree.coefficients.tails import t_quantile
 from setagree.credit.base import Weights, sums_to_others

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from setagree.checks import Codes
 from setagree.errors import DataError, SetagreeError, shorten
 from setagree.large.engines import fetch, stopped
 from setagree.large.filtering import kept_part
@@ -31,7 +32,6 @@ from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids
 from setagree.study.codes import (
     MISSING,
-    Codes,
     Column,
     as_objects,
     distinct_cells,

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import no_collection
+from setagree.checks import Flags, no_collection
 from setagree.errors import (
     DataError,
     FileError,
@@ -556,8 +556,6 @@ def _in_memory() -> str:
     """Return the remedy that applies to every file."""
     return f"omit {option('memory_limit')} and similar options to read it into memory"
 
-
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 _FILE = "\0file"
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Ints
 from setagree.errors import DataError, RepeatsError, counted, option, shorten
 from setagree.study.assembly import code_answers, row_a_label
 from setagree.study.codes import MISSING, Answers, as_objects, as_ordered, common_order
@@ -20,8 +21,6 @@ from setagree.study.frames import inexact_ids
 from setagree.study.identifiers import spelled_time
 from setagree.study.reading import Reading
 from setagree.study.tally import Given, Tally
-
-Ints = npt.NDArray[np.int64]
 
 _BITS = 40
 _SEED = 0

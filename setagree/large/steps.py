@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from setagree.checks import Ints
 from setagree.errors import DataError, counted, option, shorten
 from setagree.large.engines import DuckDB, Engine, fetch
 from setagree.large.patterns import (
@@ -419,9 +419,6 @@ def _place(rows: Rows, answer: object) -> str:
     first = rows.frame.filter(test).select("unit", "rater").head(1)
     unit, rater = next(iter(fetch(first, rows.engine).iter_rows()), ("?", "?"))
     return f"Unit {shorten(id_of_text(unit))}, rater {shorten(id_of_text(rater))}"
-
-
-Ints = npt.NDArray[np.int64]
 
 
 def table_of(columns: Mapping[str, Ints], engine: Engine) -> nw.DataFrame[Any]:

@@ -10,7 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.coefficients.chance import ROUNDING, Case, Floats, divided
+from setagree.checks import Codes, Flags, Floats
+from setagree.coefficients.chance import ROUNDING, Case, divided
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.sums import estimate
 from setagree.credit.base import Weights
@@ -27,14 +28,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.inference.panel_members import (
-    Codes,
-    Flags,
-    answers_of,
-    case_of,
-    check_least,
-    check_share,
-)
+from setagree.inference.panel_members import answers_of, case_of, check_least, check_share
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.limits import MAX_PLANNED_UNITS
 from setagree.panels.members import NO_HUMAN, models_and_humans, rater_index

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import expanded, replace_file
-from setagree.coefficients.chance import Floats
+from setagree.checks import Codes, Flags, Floats, expanded, replace_file
 from setagree.credit.base import Weights, reading_key, sums_to_others
 from setagree.credit.geometry import SetGeometry
 from setagree.distances.registry import DistanceLike
@@ -30,8 +29,6 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.panel_members import (
-    Codes,
-    Flags,
     case_of,
     check_share,
     flags,

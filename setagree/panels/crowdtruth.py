@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_cost
-from setagree.coefficients.chance import Floats, divided
+from setagree.checks import Codes, Floats, check_cost
+from setagree.coefficients.chance import divided
 from setagree.credit.base import neighbours
 from setagree.credit.geometry import SetGeometry
 from setagree.errors import ConvergenceWarning, check_choice, counted, warn
-from setagree.inference.panel_members import Codes, unweighted_units
+from setagree.inference.panel_members import unweighted_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects

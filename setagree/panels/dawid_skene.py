@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_cost
-from setagree.coefficients.chance import Floats
+from setagree.checks import Codes, Flags, Floats, check_cost
 from setagree.errors import option, python_or_command
-from setagree.inference.panel_members import Codes, Flags
 from setagree.study.annotations import Annotations
 from setagree.study.codes import entries_of
 

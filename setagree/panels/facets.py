@@ -10,8 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_cost, check_level
-from setagree.coefficients.chance import ROUNDING, Floats, divided
+from setagree.checks import Codes, Flags, Floats, check_cost, check_level
+from setagree.coefficients.chance import ROUNDING, divided
 from setagree.coefficients.estimated import jackknife_variance
 from setagree.credit.base import Weights, neighbours
 from setagree.distances.registry import DistanceLike
@@ -25,8 +25,6 @@ from setagree.errors import (
     option,
 )
 from setagree.inference.panel_members import (
-    Codes,
-    Flags,
     case_of,
     flags,
     part_of,

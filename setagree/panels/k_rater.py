@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import LOOPED, Rng, as_generator, check_drawing
-from setagree.coefficients.chance import Floats, divided
+from setagree.checks import LOOPED, Codes, Floats, Rng, as_generator, check_drawing
+from setagree.coefficients.chance import divided
 from setagree.coefficients.chance_models import quadratic
 from setagree.credit.build import WeightBuilder
 from setagree.distances import Distance
@@ -25,7 +25,6 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.panel_members import (
-    Codes,
     Replicated,
     check_least,
     flags,

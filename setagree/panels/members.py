@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from setagree.checks import Codes, Flags
 from setagree.errors import DataError, listing
 from setagree.inference.panel_members import (
-    Codes,
-    Flags,
     answers_of,
     flags,
     part_of,

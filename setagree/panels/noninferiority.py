@@ -11,8 +11,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_level
-from setagree.coefficients.chance import Floats
+from setagree.checks import Codes, Flags, Floats, check_level
 from setagree.coefficients.estimated import Estimated, estimated
 from setagree.coefficients.tails import normal_quantile, t_quantile, t_tail
 from setagree.distances.registry import DistanceLike
@@ -28,7 +27,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.comparison import holm
-from setagree.inference.panel_members import Codes, Flags, answers_of, check_share
+from setagree.inference.panel_members import answers_of, check_share
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.panels.members import NO_HUMAN, models_and_humans
 from setagree.scoring.coefficients import krippendorff_alpha

@@ -10,12 +10,12 @@ from typing import Any, TypeAlias, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import LOOPED, Rng, as_generator, check_drawing
-from setagree.coefficients.chance import ROUNDING, Floats, divided
+from setagree.checks import LOOPED, Codes, Floats, Rng, as_generator, check_drawing
+from setagree.coefficients.chance import ROUNDING, divided
 from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, option
-from setagree.inference.panel_members import Codes, case_of, check_least, unweighted_units
+from setagree.inference.panel_members import case_of, check_least, unweighted_units
 from setagree.inference.permutation import share_reached
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import LONG_WORK, TIE

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_cost, check_level
-from setagree.coefficients.chance import ROUNDING, Floats, divided
+from setagree.checks import Codes, Floats, check_cost, check_level
+from setagree.coefficients.chance import ROUNDING, divided
 from setagree.credit import WeightBuilder
 from setagree.credit.base import Weights
 from setagree.credit.geometry import SetGeometry
@@ -41,7 +41,7 @@ from setagree.progress import track
 from setagree.scoring.intervals import t_interval
 from setagree.scoring.scorer import main_distance
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Codes, entries_of, have_degrees
+from setagree.study.codes import entries_of, have_degrees
 from setagree.study.degrees import warn_degrees
 from setagree.study.labels import is_missing
 from setagree.study.tally import Tally

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_cost, check_level
-from setagree.coefficients.chance import ROUNDING, Floats
+from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_level
+from setagree.coefficients.chance import ROUNDING
 from setagree.errors import DataError, option
 from setagree.inference.panel_members import check_least, unweighted_units
 from setagree.inference.prevalence import label_flags, vote_shares, with_one_model
 from setagree.inference.resampling import random_ranks
 from setagree.large.opening import Data, takes_data
 from setagree.scoring.intervals import t_interval
-from setagree.study.codes import Codes
 from setagree.wording.label_sets import Degrees
 
 

@@ -9,13 +9,14 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Floats
 from setagree.errors import DataError, MissingDependencyError, OptionError, shorten
 from setagree.wording.result_base import Result
 from setagree.wording.sentences import short_text
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
 
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 # Both are distinguishable with colour blindness, and have a contrast of 4.2 to 1 with white and
 # near-black. Their grey value is equal, so that marks that differ in colour also differ in form.

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
+from setagree.checks import Floats, public
 from setagree.credit.base import Weights, display_value, reading_key
 from setagree.errors import OptionError, counted, shorten
 from setagree.plots.base import (
     CELL,
-    Floats,
     axes_or_new,
     cells_height,
     coded,

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from setagree.checks import public
+from setagree.checks import Floats, public
 from setagree.errors import counted
 from setagree.plots.base import (
     BLUE,
     FAINT,
     NAME_SIZE,
     ORANGE,
-    Floats,
     axes_or_new,
     check_result,
     fitting,

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from setagree.checks import public
+from setagree.checks import Floats, public
 from setagree.errors import counted
 from setagree.plots.base import (
     ORANGE,
-    Floats,
     axes_or_new,
     check_limit,
     check_result,

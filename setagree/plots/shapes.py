@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Floats
 from setagree.errors import counted
 from setagree.plots.base import (
     BLUE,
@@ -16,7 +17,6 @@ from setagree.plots.base import (
     NAME_SIZE,
     ORANGE,
     WRITTEN,
-    Floats,
     axes_or_new,
     fitting,
     floats,

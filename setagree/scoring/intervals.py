@@ -12,7 +12,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from setagree.coefficients.chance import ROUNDING, Case, Floats, dot
+from setagree.checks import Floats
+from setagree.coefficients.chance import ROUNDING, Case, dot
 from setagree.coefficients.chance_models import GwetUrn, Model, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.estimated import Spread, patterns_of_units, spread

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_level
-from setagree.coefficients.chance import ROUNDING, Case, Floats
+from setagree.checks import Floats, check_level
+from setagree.coefficients.chance import ROUNDING, Case
 from setagree.coefficients.estimated import Spread, jackknife_variance, units_drawn
 from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.sums import Estimate, UnitSums, estimate

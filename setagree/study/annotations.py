@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
+from setagree.checks import Codes, public
 from setagree.errors import (
     DataError,
     OptionError,
@@ -27,7 +27,6 @@ from setagree.errors import (
 from setagree.study import attributes, layouts
 from setagree.study.assembly import assemble, from_long
 from setagree.study.codes import (
-    Codes,
     Kind,
     ReadOnlyArrays,
     Value,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from setagree.checks import Codes
 from setagree.errors import (
     BlankLabelsWarning,
     MissingMarkerWarning,
@@ -26,8 +27,6 @@ from setagree.errors import (
 )
 from setagree.study.numbers import usual_spelling
 from setagree.wording.label_sets import LabelSet, sorted_labels
-
-Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
 _SEPARATORS = (";", "|", "\n", "\t", "\uff0c", "\u3001", "\uff1b", "\u060c", ",")
 _OFTEN_INSIDE = ("/", "+", "&", "#", " ")

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Codes
 from setagree.errors import (
     BlankLabelsWarning,
     DataError,
@@ -29,7 +30,6 @@ from setagree.study.answer_warnings import n_cells, warn_alike, warn_merged_name
 from setagree.study.codes import (
     MISSING,
     Answers,
-    Codes,
     Column,
     as_objects,
     code_label_sets,

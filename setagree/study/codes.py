@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import no_collection
+from setagree.checks import Codes, no_collection
 from setagree.errors import (
     DataError,
     LabelError,
@@ -43,7 +43,6 @@ from setagree.study.answer_warnings import (
 from setagree.study.labels import Case, LabelSyntax, cell_reader, is_missing, is_number, read_cell
 from setagree.wording.label_sets import Degrees, LabelSet
 
-Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Column: TypeAlias = "pd.Series[Any]"
 _MAX_PLACES = 20
 """Largest number of further unreadable rows whose places an error lists."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Codes
 from setagree.errors import (
     DataError,
     DegreesWarning,
@@ -21,7 +22,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.study.assembly import LongColumns, code_answers, code_ids, from_long, pick_column
-from setagree.study.codes import MISSING, Answers, Codes, Column, Value, as_objects
+from setagree.study.codes import MISSING, Answers, Column, Value, as_objects
 from setagree.study.frames import Frame, as_pandas, row_numbers
 from setagree.study.numbers import as_float
 from setagree.study.reading import Reading

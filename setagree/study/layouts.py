@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Floats
 from setagree.errors import (
     DataError,
     OptionError,
@@ -46,7 +47,6 @@ from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import Case, LabelSyntax, is_missing, parse_labels
 from setagree.study.numbers import as_number, inferred
 from setagree.study.reading import ANSWER_KINDS, AnswerKind
-from setagree.study.sampling import Floats
 from setagree.study.scalars import code_scalars
 from setagree.wording.label_sets import Label
 

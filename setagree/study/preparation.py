@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Codes
 from setagree.errors import (
     DataError,
     DroppedRowsWarning,
@@ -27,7 +28,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.study.assembly import code_ids, pick_column
-from setagree.study.codes import Codes, as_objects, is_ordered
+from setagree.study.codes import as_objects, is_ordered
 from setagree.study.frames import (
     Frame,
     as_pandas,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from setagree.checks import Codes, Floats
 from setagree.errors import (
     DataError,
     OptionError,
@@ -22,14 +23,13 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.study.codes import Codes, as_objects
+from setagree.study.codes import as_objects
 from setagree.study.identifiers import tidied
 from setagree.study.numbers import as_float
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Sizes: TypeAlias = Mapping[Any, float] | float | None
 """Number of units in each stratum, or in the population."""
 Chance: TypeAlias = Literal["documents", "characters"]

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from setagree.checks import Codes
 from setagree.errors import DataError, SetagreeWarning, a_type, listing, option, shorten, warn
 from setagree.study.answer_warnings import (
     n_cells,
@@ -20,7 +21,6 @@ from setagree.study.answer_warnings import (
 )
 from setagree.study.codes import (
     Answers,
-    Codes,
     Column,
     Kind,
     distinct_cells,

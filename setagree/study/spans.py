@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import check_cost, public
+from setagree.checks import Codes, Floats, check_cost, public
 from setagree.errors import (
     DataError,
     LabelError,
@@ -36,13 +36,13 @@ from setagree.errors import (
 )
 from setagree.study.answer_warnings import warn_similar
 from setagree.study.assembly import code_ids, pick_column
-from setagree.study.codes import Codes, as_objects, entries_of
+from setagree.study.codes import as_objects, entries_of
 from setagree.study.frames import Frame, as_pandas, check_columns, column_names, row_numbers
 from setagree.study.identifiers import tidied
 from setagree.study.labels import Case, clean_label
 from setagree.study.layouts import code_flags
 from setagree.study.reading import Reading, Tokens
-from setagree.study.sampling import Chance, Floats
+from setagree.study.sampling import Chance
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import public
+from setagree.checks import Codes, Floats, public
 from setagree.errors import DataError, a_type, check_flag, counted
 from setagree.study.annotations import Annotations
 from setagree.study.answer_warnings import warn_similar
 from setagree.study.codes import (
-    Codes,
     Kind,
     ReadOnlyArrays,
     Value,
@@ -36,7 +35,6 @@ from setagree.wording.tables import html_table
 _FIRST = 10
 """Largest number of patterns, and of answers of a pattern, that a notebook shows."""
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 _FEW_CELLS, _FEW_RATINGS = 10_000, 5_000
 _NUMBERS = np.random.default_rng(0).integers(2**63, size=64, dtype=np.uint64)

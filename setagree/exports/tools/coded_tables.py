@@ -12,8 +12,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from setagree.checks import Flags
 from setagree.errors import DataError, FileError, OptionError, counted, listing, option, shorten
-from setagree.exports.blank_answers import Flags, settle
+from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Request
 from setagree.exports.table_exports import (
     Sheet,

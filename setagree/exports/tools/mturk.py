@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from setagree.checks import Flags
 from setagree.errors import FileError, shorten
-from setagree.exports.blank_answers import Flags, settle
+from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Request
 from setagree.exports.table_exports import (
     Sheet,

@@ -8,14 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from setagree.checks import Flags
 from setagree.errors import DataError, option, python_or_command
-from setagree.exports.blank_answers import (
-    Flags,
-    Found,
-    read_roster,
-    settle,
-    text_pairs,
-)
+from setagree.exports.blank_answers import Found, read_roster, settle, text_pairs
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.table_exports import Sheet, drop, flag_sets, usual_column
 from setagree.study.answer_warnings import warn_brackets, warn_markers, warn_separator

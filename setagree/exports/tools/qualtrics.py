@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from setagree.checks import Flags
 from setagree.errors import FileError, option, shorten
-from setagree.exports.blank_answers import Flags, settle
+from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.table_exports import (
     Sheet,

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from setagree.checks import Flags
 from setagree.errors import DataError, SetagreeWarning, counted, warn
-from setagree.exports.blank_answers import Flags, settle
+from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Request
 from setagree.exports.table_exports import (
     FALSE,

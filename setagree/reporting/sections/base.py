@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng
-from setagree.coefficients.chance import Floats
+from setagree.checks import Floats, Rng
 from setagree.distances import Distance
 from setagree.inference.benchmark import Benchmark
 from setagree.limits import TIE

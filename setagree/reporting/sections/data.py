@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from setagree.checks import Codes
 from setagree.errors import counted, listing
 from setagree.reporting.sections.base import Findings, Section, Table, Topic
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Codes
 from setagree.wording.label_sets import Degrees
 from setagree.wording.number_format import share
 from setagree.wording.sentences import Sentence

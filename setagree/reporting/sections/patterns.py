@@ -10,12 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from setagree.coefficients.chance import Floats
+from setagree.checks import Codes, Floats
 from setagree.errors import counted
 from setagree.inference.panel_members import answers_of
 from setagree.reporting.sections.base import Findings, Section, Table, Topic
 from setagree.study.annotations import Annotations
-from setagree.study.codes import Codes
 from setagree.wording.number_format import share
 from setagree.wording.sentences import Name, Sentence, Words
 from setagree.wording.tables import Column

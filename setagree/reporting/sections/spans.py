@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.coefficients.chance import Codes, Floats
+from setagree.checks import Codes, Floats
 from setagree.diagnosis.by_unit import disagreement_of_units
 from setagree.errors import counted
 from setagree.plots.diagnosis import largest_share_first
