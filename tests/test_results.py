@@ -13,8 +13,9 @@ from results_support import spoil
 
 import setagree as sa
 from setagree.errors import OptionError
-from setagree.wording.result_base import Result
+from setagree.wording.result_base import Result, ResultFrame
 from setagree.wording.schemas import json_schema
+from setagree.wording.tables import Column
 
 STUDY = sa.simulate(60, 5, missing=0.1, rng=1)
 TABLE = sa.agreement(STUDY, distance=["masi", "nominal"])
@@ -106,6 +107,16 @@ def test_latex_and_markdown_of_frames_fit_a_page(frame):
     lines = frame.to_markdown().splitlines()
     assert len(lines) == 2 + len(frame)
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {lines[0].count("|")}
+
+
+def test_latex_escapes():
+    frame = pd.DataFrame({"label": ["[x]", "*", "a_b-1 & -c"], "low": [-0.5, 0.25, -1.0]})
+    columns = [Column("label", "name"), Column(("low", "low"), "interval")]
+    assert ResultFrame.of(frame, columns).to_latex().splitlines()[4:7] == [
+        r"{}[x] & $-$0.5000, $-$0.5000 \\",
+        r"{}* & 0.2500, 0.2500 \\",
+        r"a\_b-1 \& -c & $-$1.0000, $-$1.0000 \\",
+    ]
 
 
 @pytest.mark.parametrize("result", MADE.values(), ids=MADE)

@@ -29,7 +29,7 @@ from setagree.wording.tables import Column
 
 COLUMNS = (
     Column("unit", "name"),
-    Column("answers", "name"),
+    Column("answers", "name", longest=60),
     Column("share_of_disagreement", "share", "share of all", is_part=True),
     Column("disagreement"),
     Column("n_ratings", "count", "ratings"),

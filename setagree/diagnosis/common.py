@@ -41,7 +41,7 @@ NO_DEGREE = (
     "with one degree for each merged label."
 )
 
-REASONS = (Column("reason", "text"), Column("remark", "text"))
+REASONS = (Column("reason", "text", is_extra=True), Column("remark", "text", is_extra=True))
 """Columns on rows without an interval, and on rough intervals."""
 
 SURE = 0.05

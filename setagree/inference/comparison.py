@@ -48,6 +48,7 @@ from setagree.scoring.scorer import Scorer, warn_undefined
 from setagree.scoring.table_notes import drawn_beside, remark_of, rough_reasons
 from setagree.study.attributes import OfUnits
 from setagree.study.sampling import Sample
+from setagree.wording.number_format import p_phrase
 from setagree.wording.result_base import Result, bracketed
 from setagree.wording.tables import Column
 
@@ -453,15 +454,13 @@ class Comparison(Result):
         return [{"degrees_of_freedom": one.freedom_of_t, **how} for one in self.differences]
 
     def __repr__(self) -> str:
-        first, how = (
-            self.frame.iloc[0],
-            ", ".join(filter(None, [self.design, self.method, self.drawn])),
-        )
+        first = self.frame.iloc[0]
+        how = ", ".join(filter(None, [self.design, self.method, self.drawn]))
         more = f", and {len(self.frame) - 1} more pairs" if len(self.frame) > 1 else ""
         missed = f", {counted(n, 'resample')} undefined" if (n := int(first["n_undefined"])) else ""
         found = next(iter(self.reasons), None) or (
             f"{100 * self.level:g}% {first['low']:.4f} to {first['high']:.4f}, "
-            f"p = {self.p_value:.4g}"
+            + p_phrase(self.p_value)
         )
         return bracketed(
             f"Comparison ({how}): {first['first']} - {first['second']} = "

@@ -25,7 +25,7 @@ from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.attributes import OfUnits
 from setagree.study.sampling import warn_ignored
-from setagree.wording.number_format import p_four
+from setagree.wording.number_format import p_four, p_phrase
 from setagree.wording.tables import Column
 
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table", "within_cluster", "rotation"]
@@ -200,8 +200,8 @@ class PermutationTest(Resampled):
         missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""
         return (
             f"<PermutationTest of {self.agreement.coefficient} [{self.agreement.distance}], "
-            f"{self.scheme}{self.ignoring}: {self.agreement.estimate:.4f}, p = {self.p_value:.4g} "
-            f"({self.alternative}, {how}{missed})>"
+            f"{self.scheme}{self.ignoring}: {self.agreement.estimate:.4f}, "
+            f"{p_phrase(self.p_value)} ({self.alternative}, {how}{missed})>"
         )
 
 

@@ -467,9 +467,8 @@ class Consensus(Result):
         return self.to_frame().iloc[np.argsort(~self.adjudicate, kind="stable")]
 
     def _notes(self) -> list[str]:
-        again = f"{int(self.adjudicate.sum()):,} of {counted(len(self), 'unit')} to look at again"
-        why = "for the reason why. {} is the empty set, - no answer."
-        return [f"By {self.method}; {again}, {why}"]
+        again = f"{int(self.adjudicate.sum()):,} of {counted(len(self), 'unit')} to adjudicate"
+        return [f"By {self.method}; {again} (see reason). {{}} is the empty set, - no answer."]
 
     def __len__(self) -> int:
         return len(self.units)

@@ -212,7 +212,10 @@ class ResultFrame(pd.DataFrame):
 
     def _main_table(self) -> tuple[TextTable, int]:
         """Return the main columns as text, and the number of the others."""
-        kept = [column for column in self.main_columns if column.is_in(self)]
+        # The method of all intervals needs no column, unless they are of several.
+        is_mixed = "interval_method" in self and self["interval_method"].nunique() > 1
+        hidden = () if is_mixed else ("interval_method",)
+        kept = [one for one in self.main_columns if one.is_in(self) and one.source not in hidden]
         n_shown = sum(1 if isinstance(one.source, str) else len(one.source) for one in kept)
         return TextTable.of(self, kept, 0.95), len(self.columns) - n_shown
 

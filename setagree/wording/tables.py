@@ -6,6 +6,7 @@ import csv
 import html
 import json
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -30,7 +31,15 @@ from setagree.wording.number_format import (
     p_value,
     share,
 )
-from setagree.wording.sentences import Name, Sentence, as_markdown, columns_of, cut, visible
+from setagree.wording.sentences import (
+    LONGEST,
+    Name,
+    Sentence,
+    as_markdown,
+    columns_of,
+    cut,
+    visible,
+)
 
 TERMINAL = 80
 """Number of columns of a terminal of unknown width."""
@@ -72,6 +81,8 @@ class Column:
         Whether some frames lack it.
     is_extra : bool
         Whether LaTeX, whose pages have room for about eight columns, leaves it out.
+    longest : int
+        Width at which a name is cut, in columns of a terminal.
     """
 
     source: str | tuple[str, ...]
@@ -81,6 +92,7 @@ class Column:
     is_part: bool = False
     is_optional: bool = False
     is_extra: bool = False
+    longest: int = LONGEST
 
     @property
     def is_number(self) -> bool:
@@ -114,7 +126,8 @@ class Column:
 
     def cells(self, frame: pd.DataFrame) -> list[str]:
         """Return the cells of the column as text."""
-        return ["-" if is_nothing(x) else _FORMATS[self.kind][0](x) for x in self.values(frame)]
+        texts = ["-" if is_nothing(x) else _FORMATS[self.kind][0](x) for x in self.values(frame)]
+        return [cut(text, self.longest) for text in texts] if self.kind == "name" else texts
 
     def sentence(self, value: Any) -> Sentence:
         """Return a cell of a report without its interval, as pieces of a sentence.
@@ -151,7 +164,7 @@ class Column:
 
 _FORMATS: dict[str, tuple[Callable[[Any], str], Callable[[Any], str]]] = {
     "name": (
-        lambda x: cut(visible(display_labels(x) if isinstance(x, frozenset) else str(x))),
+        lambda x: visible(display_labels(x) if isinstance(x, frozenset) else str(x)),
         str,
     ),
     "text": (lambda x: visible(str(x)), str),
@@ -256,7 +269,8 @@ class TextTable:
             "\\toprule",
             f"{' & '.join(map(_as_latex, self.cells))} \\\\",
             "\\midrule",
-            *(f"{row} \\\\" for row in rows),
+            # After the end of a row, these would begin an argument of it.
+            *(f"{'{}' * row.startswith(('[', '*'))}{row} \\\\" for row in rows),
             "\\bottomrule",
             "\\end{tabular}",
         ]
@@ -277,8 +291,8 @@ _LATEX = str.maketrans(
 
 
 def _as_latex(text: str) -> str:
-    """Return text in which no character has a meaning to LaTeX; a minus sign is one."""
-    return text.translate(_LATEX) if text[:1] != "-" or text == "-" else f"$-${_as_latex(text[1:])}"
+    """Return text in which no character has a meaning to LaTeX; minus signs of numbers are ones."""
+    return re.sub(r"(?<![\w-])-(?=\d)", "$-$", text.translate(_LATEX))
 
 
 def aligned(
@@ -361,7 +375,9 @@ def html_table(frame: pd.DataFrame, *, left: Collection[str] | None = None) -> s
 
     def line(tag: str, row: Sequence[str]) -> str:
         pairs = zip(row, sides, strict=True)
-        return "".join(f'<{tag} style="text-align: {side}">{c}</{tag}>' for c, side in pairs)
+        whole = "; white-space: nowrap" if tag == "td" else ""
+        styles = {"left": "text-align: left", "right": f"text-align: right{whole}"}
+        return "".join(f'<{tag} style="{styles[side]}">{c}</{tag}>' for c, side in pairs)
 
     head = f"<thead><tr>{line('th', heads)}</tr></thead>" if heads else ""
     body = "".join(f"<tr>{line('td', row)}</tr>\n" for row in cells)

@@ -378,7 +378,7 @@ class TestConsensus:
         lines = text.splitlines()
         assert lines[0] == "6 units, 3 raters, 14 ratings"
         assert [line.split()[0] for line in lines[3:9]] == ["u3", "u4", "u5", "u1", "u2", "u6"]
-        assert "3 of 6 units to look at again" in " ".join(text.split())
+        assert "3 of 6 units to adjudicate (see reason)" in " ".join(text.split())
 
     def test_long_tables_are_cut(self):
         text = " ".join(ok("consensus", "models.csv").split())

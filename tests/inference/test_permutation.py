@@ -654,7 +654,7 @@ class TestResult:
         test = made_of([0.9, 0.1, 0.1])
         assert one_line(test)
         assert repr(test) == (
-            "<PermutationTest of krippendorff_alpha [masi], pooled: 0.5000, p = 0.5 "
+            "<PermutationTest of krippendorff_alpha [masi], pooled: 0.5000, p = 0.500 "
             "(greater, 3 reshuffles)>"
         )
         assert repr(made_of([0.9, 0.5], exact=True)).endswith("(greater, all 2 arrangements)>")
