@@ -104,17 +104,22 @@ def model_files(models: Sequence[str] | None) -> list[str]:
     return [name for name in models or () if os.path.isfile(expanded(name))]  # noqa: PTH113
 
 
+def is_data(model: object) -> bool:
+    """Return whether a model is a table, a study or an existing file."""
+    if isinstance(model, str):
+        return bool(model_files([model]))
+    is_table = hasattr(model, "columns") or hasattr(model, "column_names")
+    return is_table or isinstance(model, Annotations | os.PathLike)
+
+
 def _is_source(study: Annotations, model: object) -> bool:
     """Return whether a model is a table, a study or a file, not the name of a rater."""
-    is_table = hasattr(model, "columns") or hasattr(model, "column_names")
-    if is_table or isinstance(model, Annotations | os.PathLike):
-        return True
-    if not isinstance(model, str) or tidied(model) in map(str, study.raters):
-        return False
-    if "\0" in model or not model.strip():
+    if not isinstance(model, str):
+        return is_data(model)
+    if tidied(model) in map(str, study.raters) or "\0" in model or not model.strip():
         return False
     looks_like_a_file = os.sep in model or Path(model).suffix.lower() in _ENDINGS
-    return looks_like_a_file or os.path.isfile(expanded(model))  # noqa: PTH113
+    return looks_like_a_file or is_data(model)
 
 
 def _source_name(source: object) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import Any, Unpack
 
 import numpy as np
@@ -33,7 +32,7 @@ from setagree.inference.panel_members import (
     rater_codes,
     require_raters,
 )
-from setagree.large.joining import model_files, with_models
+from setagree.large.joining import is_data, with_models
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.attributes import text_of_cell
@@ -514,14 +513,8 @@ def facet_agreement(
 def rater_reading(study: Data, facets: list[str], model: object) -> Reading | None:
     """Return the reader of a table with facets, or None for a study, or models in another table."""
     models = model if isinstance(model, list) else [model]
-    elsewhere = any(
-        isinstance(one, Annotations | PathLike)
-        or any(hasattr(one, name) for name in ("columns", "column_names"))
-        or (isinstance(one, str) and bool(model_files([one])))
-        for one in models
-    )
     is_built = isinstance(study, Annotations | Tally)
-    return None if is_built or elsewhere else Reading(rater_columns=facets)
+    return None if is_built or any(map(is_data, models)) else Reading(rater_columns=facets)
 
 
 def _sides(

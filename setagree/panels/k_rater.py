@@ -103,6 +103,9 @@ def split_alphas(
     used = np.flatnonzero(given)
     named, K = tuple(values[code] for code in used), len(used)
     times = given[used].astype(np.float64)
+    if study.kind != "labels":  # the ends and the ranks of a scale are those of the study
+        named += tuple({*study.values} - {*named})
+        K, times = len(named), np.pad(times, (0, len(named) - K))
     weights = WeightBuilder(named, study.kind, times, order=study.order).build(distance)
     answers = (np.cumsum(given > 0) - 1)[answers]
     d, cells, alphas = weights.distance_at(*answers), (split * K + answers).ravel(), []
@@ -142,7 +145,8 @@ def _decided(rows: Codes, study: Annotations, rule: Rule) -> tuple[tuple[Any, ..
             rater_codes=study.rater_codes[block],
             value_codes=study.value_codes[block],
         )
-        decision = rule.decide(panels if together else panels.with_used_values())
+        has_scale = study.kind != "labels"  # whose ends and ranks are those of the study
+        decision = rule.decide(panels if together or has_scale else panels.with_used_values())
         codes = [values.setdefault(value, len(values)) for value in decision.values]
         found.append(np.array([*codes, -1])[decision.codes])
     return tuple(values), np.concatenate(found).reshape(shape)

@@ -107,6 +107,19 @@ class TestExact:
             k_rater_reliability(annotations(rows), k=2, **options).estimate < mean.estimate - 0.03
         )
 
+    @pytest.mark.parametrize("aggregate", ["consensus", "mean"])
+    @pytest.mark.parametrize("distance", ["circular", "bipolar", "ordinal_gwet"])
+    def test_ends_of_the_scale(self, distance, aggregate):
+        """Panels of one rater of two give alpha itself, with 0, 6 and 9 of units left out."""
+        rows = numbers("1 2 / 7 5 / 3 3 / 7 7 / 1 1 / 0 . / 9 . / 6 .")
+        options = {"k": 1, "distance": distance, "n_splits": 3, "rng": 1}
+        found = k_rater_reliability(annotations(rows), aggregate=aggregate, **options)
+        alpha = sa.krippendorff_alpha(annotations(rows), distance=distance).estimate
+        assert found.splits == pytest.approx(alpha, abs=1e-12)
+        assert found.single == pytest.approx(alpha, abs=1e-12)
+        without = sa.krippendorff_alpha(annotations(rows[:5]), distance=distance).estimate
+        assert without != pytest.approx(alpha, abs=1e-3)
+
     def test_chosen_raters(self):
         rows = [[*row, frozenset("z")] for row in text("a a / b b / c c")]
         result = k_rater_reliability(annotations(rows), k=1, raters=["r0", "r1"], rng=1, n_splits=9)
