@@ -57,11 +57,13 @@ _SUM_NAMES = {"all", "total", "sum"}
 
 
 def read_counts(
-    table: pd.DataFrame, *, kind: AnswerKind, label_sep: str, case: Case
+    data: object, values: Sequence[object] | None, *, kind: AnswerKind, label_sep: str, case: Case
 ) -> tuple[Floats, npt.NDArray[np.object_], Answers]:
     """Return the counts (n_units, K) of the rated units, their names, and the K values."""
     check_choice("kind", kind, ANSWER_KINDS)
-    counts = checked_counts(table)
+    table = _table_of_counts(data, values)
+    counts = _as_counts(table)
+    _check_odd_axes(table, counts)
     names = inferred(as_objects(table.columns)).rename("column names")
     names = as_ordered(names, order_of(table.columns))
 
@@ -82,18 +84,25 @@ def read_counts(
     return merged[rated], as_objects(unit_names(table))[rated], answers
 
 
-def checked_counts(table: pd.DataFrame) -> Floats:
-    """Return the counts of shape (n_units, n_columns).
-
-    Raises
-    ------
-    DataError
-        An entry is not a count, or a column seems to be names of units or sums.
-    """
+def _table_of_counts(table: Any, values: Sequence[object] | None) -> pd.DataFrame:
+    """Return a table whose columns have names: those of `values` for an array or a list of rows."""
+    if values is not None:
+        if isinstance(table, pd.DataFrame):
+            raise OptionError("values= is for arrays and lists; the columns have names.")
+        check_list("values", values, "values")
+        names = [frozenset(x) if isinstance(x, list | set) else x for x in values]
+        columns = pd.Index(as_objects(names), dtype=object, tupleize_cols=False)
+        try:
+            table = pd.DataFrame(np.array(table), columns=columns)
+        except ValueError as error:
+            raise DataError(
+                f"the counts must be one row per unit, of {counted(len(names), 'count')} each."
+            ) from error
     if not isinstance(table, pd.DataFrame):
         raise DataError(
             f"Expected a table of counts, got {a_type(table)}; pass a DataFrame with one row per "
-            "unit and one column per value."
+            "unit and one column per value, or name the columns of an array: "
+            "values=['a', 'b']."
         )
     if not table.size:
         raise DataError(f"a table of counts of shape {table.shape} has no counts.")
@@ -105,9 +114,7 @@ def checked_counts(table: pd.DataFrame) -> Floats:
             f"{counted(len(nameless), 'column')} of counts without a name (first: column "
             f"{nameless[0]}); name the value that it counts, the empty set as ''."
         )
-    counts = _as_counts(table)
-    _check_odd_axes(table, counts)
-    return counts
+    return table
 
 
 def unit_names(table: pd.DataFrame) -> pd.Index[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -157,8 +158,9 @@ class Tally(ReadOnlyArrays):
     @public
     def from_counts(
         cls,
-        table: pd.DataFrame,
+        table: pd.DataFrame | npt.ArrayLike,
         *,
+        values: Sequence[object] | None = None,
         kind: AnswerKind = "labels",
         label_sep: str = ",",
         case: Case = "keep",
@@ -167,10 +169,12 @@ class Tally(ReadOnlyArrays):
 
         Parameters
         ----------
-        table : DataFrame
+        table : DataFrame, or array or list of lists of shape (n_units, K)
             Number of raters who gave each value to each unit. The columns name label sets (blank:
             the empty set) or scalars; columns that name the same value are added up. An unused
             value remains in the list of categories.
+        values : sequence, optional
+            The names of the columns of an array or of lists.
         kind : {"labels", "number", "category", "value"}
             Type of the values that the columns name, as in `Annotations.from_wide`.
         label_sep, case
@@ -180,14 +184,17 @@ class Tally(ReadOnlyArrays):
         ------
         DataError
             A count is negative, missing or not a number, all counts are 0, or a column has no name.
+        OptionError
+            `values` is passed with a DataFrame.
 
         Examples
         --------
-        >>> import pandas as pd
-        >>> Tally.from_counts(pd.DataFrame({"a": [2, 0], "a, b": [1, 3]}, index=["u1", "u2"]))
+        >>> Tally.from_counts([[2, 1], [0, 3]], values=["a", "a, b"])
         <Tally: 2 units in 2 patterns of 2 values>
         """
-        counts, units, answers = read_counts(table, kind=kind, label_sep=label_sep, case=case)
+        counts, units, answers = read_counts(
+            table, values, kind=kind, label_sep=label_sep, case=case
+        )
         rows, columns = np.nonzero(counts)
         tally = cls(
             answers.kind,

@@ -191,6 +191,12 @@ class TestFromCounts:
         with pytest.raises(DataError, match=f"unit 'u2', value 'b' has {shown}"):
             Tally.from_counts(table)
 
+    @pytest.mark.parametrize("form", [list, tuple, np.array])
+    def test_rows_of_counts_with_their_values(self, form):
+        made = Tally.from_counts(form([[2, 1, 0], [0, 3, 1]]), values=["a", {"b", "a"}, ""])
+        table = pd.DataFrame({"a": [2, 0], "a, b": [1, 3], "": [0, 1]})
+        same(made, Tally.from_counts(table))
+
     def test_text(self):
         with pytest.raises(DataError, match="only numbers; make the units the index"):
             Tally.from_counts(pd.DataFrame({"unit": ["u1", "u2"], "a": [1, 2]}))
@@ -232,13 +238,20 @@ class TestFromCounts:
             (pd.DataFrame(), r"shape \(0, 0\) has no counts"),
             (pd.DataFrame({"a": []}), r"shape \(0, 1\) has no counts"),
             (pd.DataFrame({"a": [0, 0]}), "has only zeros"),
-            (np.ones((2, 2)), "Expected a table of counts, got a ndarray; pass a DataFrame"),
+            (np.ones((2, 2)), r"got a ndarray; pass a DataFrame .* values=\['a', 'b'\]"),
             (pd.Series([1, 2]), "Expected a table of counts, got a Series"),
         ],
     )
     def test_no_table(self, table, sentence):
         with pytest.raises(DataError, match=sentence):
             Tally.from_counts(table)
+
+    @pytest.mark.parametrize("table", [[[1, 2, 3]], [[1, 2], [3]], [1, 2], np.ones((2, 2, 2))])
+    def test_counts_that_do_not_fit_the_values(self, table):
+        with pytest.raises(DataError, match="must be one row per unit, of 2 counts each"):
+            Tally.from_counts(table, values=["a", "b"])
+        with pytest.raises(OptionError, match="is for arrays and lists; the columns have names"):
+            Tally.from_counts(pd.DataFrame(np.ones((2, 2))), values=["a", "b"])
 
     def test_unknown_kind(self):
         with pytest.raises(
