@@ -63,9 +63,9 @@ def with_models(
     models : rater, frame, study or path, or list of these
         The name of a rater of the study takes precedence over a file of that name. A frame, a study
         or a file has the answers of models to the same units, and is read as the study was,
-        including ``duplicates=``, and ``where=`` if it has the columns. The names of models are in
-        its column of raters or in a column ``model``; without one, the name is that of the file, or
-        "model".
+        including ``duplicates=``, and ``where=`` and ``order_by=`` if it has the columns. The names
+        of models are in its column of raters or in a column ``model``; without one, the name is
+        that of the file, or "model".
     note : callable, optional
         Receives sentences about omitted answers. Default: a warning.
     rater_columns : list of str, optional
@@ -194,7 +194,7 @@ def _from_table(
     # Use the columns of the study that the table has, too.
     columns = humans.columns.items()
     roles: dict[str, Any] = {r: x for r, x in columns if isinstance(x, str) and x in table.columns}
-    of_rows = {"status": humans.status, "queued": humans.queued, "degree": humans.degree}
+    of_rows = {name: getattr(humans, name) for name in ("order_by", "status", "queued", "degree")}
     roles |= {name: column for name, column in of_rows.items() if column in table.columns}
     reading = replace(reading, **roles)
     with_raters, reading = named_raters(table, reading)

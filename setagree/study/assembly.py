@@ -40,8 +40,6 @@ from setagree.study.codes import (
 )
 from setagree.study.columns import guess_columns
 from setagree.study.frames import (
-    Frame,
-    as_pandas,
     check_column,
     check_columns,
     inexact_ids,
@@ -71,9 +69,8 @@ class LongColumns(NamedTuple):
     if_swapped: str = ""
 
 
-def from_long(data: Frame, unit: object, rater: object, answer: object) -> LongColumns:
+def from_long(frame: pd.DataFrame, unit: object, rater: object, answer: object) -> LongColumns:
     """Return the three columns of a table with one row per annotation."""
-    frame = data if isinstance(data, pd.DataFrame) else as_pandas(data, (unit, rater, answer))
     if not all(isinstance(name, str) and name in frame for name in (unit, rater, answer)):
         _check_named(list(frame.columns), (unit, rater, answer))
     units, raters, answers = (pick_column(frame, name) for name in (unit, rater, answer))

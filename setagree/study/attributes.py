@@ -57,7 +57,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d|\d{9,}$")
 
 def attribute_values(
     members: npt.NDArray[np.object_],
-    data: Frame,
+    table: pd.DataFrame,
     by: str | None,
     names: Sequence[str],
     what: str,
@@ -70,7 +70,7 @@ def attribute_values(
     ----------
     members : ndarray of object
         The units, or the raters.
-    data : DataFrame
+    table : DataFrame
         The table.
     by : str or None
         The column that identifies them, or None for the index.
@@ -86,7 +86,6 @@ def attribute_values(
     DataError
         A column is absent, or has several values for one unit or rater.
     """
-    table = as_pandas(data, [*([] if by is None else [by]), *names])
     ids = as_objects(table.index) if by is None else as_objects(pick_column(table, by))
     codes, listed = pd.factorize(ids)
     place = {name: k for k, name in enumerate(members.tolist())}
@@ -329,7 +328,7 @@ def with_raters(
     return replace(study, rater_table=with_columns(study.raters_frame, columns, "rater"))
 
 
-def read_raters(study: Annotations, data: Frame, reading: Reading) -> Annotations:
+def read_raters(study: Annotations, table: pd.DataFrame, reading: Reading) -> Annotations:
     """Return the study with the rater columns of its table.
 
     Raises
@@ -341,7 +340,7 @@ def read_raters(study: Annotations, data: Frame, reading: Reading) -> Annotation
     check_list("rater_columns", names, "columns")
     if not names:
         return study
-    values = attribute_values(study.raters, data, reading.rater, names, "rater")
+    values = attribute_values(study.raters, table, reading.rater, names, "rater")
     return study.with_raters({x: dict(zip(study.raters, values[x], strict=True)) for x in values})
 
 
@@ -543,7 +542,7 @@ def read_column(study: Annotations, of_unit: OfUnits, role: str) -> pd.Series[An
     return column
 
 
-def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations:
+def read_units(study: Annotations, table: pd.DataFrame, reading: Reading) -> Annotations:
     """Return the study with the unit columns of its table and its sampling design.
 
     Raises
@@ -558,11 +557,10 @@ def read_units(study: Annotations, data: Frame, reading: Reading) -> Annotations
     columns = study.units_frame
     numbers = {reading.sampling_weight}
     values = attribute_values(
-        study.units, data, reading.unit, reading.of_units, "unit", numbers=numbers
+        study.units, table, reading.unit, reading.of_units, "unit", numbers=numbers
     )
     for name, cells in values.items():
-        source = pick_column(as_pandas(data, [name]), name)
-        columns[name] = as_column(cells, columns, source.dtype)
+        columns[name] = as_column(cells, columns, pick_column(table, name).dtype)
     study = replace(study, unit_table=columns)
     return sampled(study, **reading.drawn) if reading.drawn else study
 

@@ -23,7 +23,7 @@ from setagree.errors import (
 )
 from setagree.study.assembly import LongColumns, code_answers, code_ids, from_long, pick_column
 from setagree.study.codes import MISSING, Answers, Column, Value, as_objects
-from setagree.study.frames import Frame, as_pandas, row_numbers
+from setagree.study.frames import row_numbers
 from setagree.study.numbers import as_float
 from setagree.study.reading import Reading
 from setagree.wording.label_sets import LARGEST_DEGREE, Degrees
@@ -37,7 +37,7 @@ _ENOUGH = 3
 """Least number of positive degrees that determine the scale of a rater."""
 
 
-def from_degrees(data: Frame, reading: Reading) -> LongColumns:
+def from_degrees(frame: pd.DataFrame, reading: Reading) -> LongColumns:
     """Read a long table with one row for each unit, rater and label, and its degree.
 
     Raises
@@ -54,7 +54,6 @@ def from_degrees(data: Frame, reading: Reading) -> LongColumns:
     [Degrees({'joy': 0.8, 'fear': 0.2}), Degrees({})]
     """
     name = str(reading.degree)
-    frame = as_pandas(data, (reading.unit, reading.rater, reading.answer, name))
     long = from_long(frame, reading.unit, reading.rater, reading.answer)
     if not len(frame):
         return long  # assemble() raises the error for an empty table

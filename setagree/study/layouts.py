@@ -175,9 +175,8 @@ _NO_RATERS = {
 }
 
 
-def from_flags(data: Frame, unit: object, rater: object, flags: list[Any]) -> LongColumns:
+def from_flags(frame: pd.DataFrame, unit: object, rater: object, flags: list[Any]) -> LongColumns:
     """Return the columns of a long table with a column of flags for each label."""
-    frame = as_pandas(data, (unit, rater, *flags))
     check_columns(list(frame.columns), (unit, rater, *flags))
     sets = _sets(frame, flags)
     return LongColumns(pick_column(frame, unit), pick_column(frame, rater), sets)

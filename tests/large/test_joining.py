@@ -190,6 +190,14 @@ class TestTheConditionOfTheStudy:
         joined, _ = with_models(last, gpt)
         assert joined.n_repeated == 5 * 200
 
+    def test_order_of_times(self):
+        people = pd.DataFrame([(r, u, "a", 1) for r in ("ann", "bob") for u in "xy"])
+        models = pd.DataFrame([("gpt", u, label, at) for u in "xy" for label, at in ("b9", "a2")])
+        tables = [t.set_axis(["rater", "unit", "labels", "at"], axis=1) for t in (people, models)]
+        study = sa.read(tables[0], duplicates="last", order_by="at")
+        joined, _ = with_models(study, tables[1])
+        assert joined.to_wide()["gpt"].tolist() == [frozenset("b")] * 2
+
     def test_several_answers_of_a_model(self):
         people = sa.Annotations.from_triples([(r, u, "a") for r in ("ann", "bob") for u in "xy"])
         rows = [(u, "gpt", p, run, "a") for u in "xy" for p in ("long", "plain") for run in (1, 2)]

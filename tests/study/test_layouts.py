@@ -76,8 +76,7 @@ class TestColumns:
         also = ", or Python objects to setagree.read" * is_plain
         known = f"(pandas, Polars, Arrow, DuckDB, ...){also}"
         words = f"Expected a table, got {a_type(data)}; pass a DataFrame {known}."
-        long = (data, "unit", "rater", "labels")
-        assert refusal(assembly.from_long, *long, error=NoTableError) == words
+        assert refusal(sa.Annotations.from_long, data, error=NoTableError) == words
         assert refusal(layouts.from_wide, data, None, None, error=NoTableError) == words
 
 
