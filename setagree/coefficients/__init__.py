@@ -3,12 +3,13 @@
 Read in this order:
 
 - `sums`: Krippendorff's alpha, Fleiss' kappa and the other coefficients with one urn, as a function
-  of five sums over units. `estimate` returns the coefficient, `UnitSums.chance` is the agreement
-  expected by chance (De, pe), `UnitSums.linearised` the linearised values with the coefficients of
-  `slopes`, and `standard_error` the standard error of them.
+  of five sums over units. `estimate` returns the coefficient, pa and pe; `features` and
+  `UnitSums.sums` are the sums, `UnitSums.chance` is 1 - pe, `UnitSums.linearised` the linearised
+  values with the coefficients of `slopes`, and `standard_error` the standard error of them. What
+  follows `linearised` is for sampling weights, spans, resamples and leaving out units.
 - `chance_models`: the form of each chance model (`Urn`); `conger`: 1 - pe of Conger's and Cohen's
   kappa, with an urn for each rater; `multivalued`: of alpha for multi-valued data.
-- `chance`: the study under one distance that all of these take (`Case`), and q_i, the disagreement
+- `case`: the study under one distance that all of these take (`Case`), and q_i, the disagreement
   within units.
 - `measured`: alpha of units with sizes (spans), which leaves out pairs of one rater.
 - `estimated`: standard errors if units were drawn in clusters, with weights or from strata, and

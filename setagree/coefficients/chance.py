@@ -1,6 +1,5 @@
 """The study under one distance, and the disagreement that is observed within units.
 
-The disagreement expected by chance is in `sums` and `chance_models`.
 All computations use disagreement as a share of d_max: x = 1 - pa and y = 1 - pe. The estimate is
 1 - x / y. Agreements near 1 thus keep their digits.
 """
@@ -171,10 +170,8 @@ class Case:
     @cached_property
     def pairable_mass(self) -> Floats:
         """The summed w_i of the units of each pattern; it counts only for pairable units."""
-        sample = self.sample
-        if sample is None or sample.pairable_weights is sample.weights:
-            return self.mass
-        return summed_weights(self.tally, sample.pairable_weights)
+        weights = None if self.sample is None else self.sample.pairable_weights
+        return summed_weights(self.tally, weights)
 
     @cached_property
     def squared_mass(self) -> Floats:

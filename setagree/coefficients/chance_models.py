@@ -89,13 +89,13 @@ class Urn(Model):
         """Return s if F = (1 - s) 1 1' + s I, or None if F = D / d_max."""
         return None
 
-    def spread(self, case: Case, x: Floats) -> Floats:
+    def form_dot(self, case: Case, x: Floats) -> Floats:
         """Return F x for totals x of shape (K,) or (K, B)."""
         if (s := self.label_credit(case)) is None:
             return case.weights.distance_dot(x) / case.weights.max_distance
         return np.asarray((1 - s) * x.sum(axis=0) + s * x)
 
-    def spread_in_groups(self, case: Case, groups: Codes, values: Codes, x: Floats) -> Floats:
+    def form_dot_in_groups(self, case: Case, groups: Codes, values: Codes, x: Floats) -> Floats:
         """Return F x of each group at its values, for totals x of sorted groups and values."""
         if (s := self.label_credit(case)) is None:
             return group_spread(groups, values, x, case.weights) / case.weights.max_distance

@@ -23,7 +23,7 @@ import numpy as np
 from setagree.checks import Codes, Floats
 from setagree.coefficients.chance import ROUNDING, dot
 from setagree.coefficients.measured import adjusted, cluster_sums
-from setagree.coefficients.sums import Estimate, standard_error
+from setagree.coefficients.sums import Estimate, root, standard_error
 from setagree.errors import DataError, counted, shorten
 from setagree.study.sampling import Sample
 from setagree.study.tally import Tally
@@ -106,9 +106,8 @@ class Estimated:
 
     @property
     def standard_error(self) -> float:
-        """The root of the variance; 0 if that is rounding."""
-        error = float(np.sqrt(self.variance))
-        return 0.0 if error <= ROUNDING else error
+        """The root of the variance, or 0 if that is rounding."""
+        return float(root(np.asarray(self.variance)))
 
     @cached_property
     def n_drawn(self) -> Codes:
@@ -211,7 +210,7 @@ class Spread:
     clusters: Clusters | None = None
 
 
-def spread(parts: Estimate) -> Spread:
+def standard_error_as_drawn(parts: Estimate) -> Spread:
     """Return the standard error of an estimate. It is NaN for fewer than two units."""
     case, n = parts.sums.case, float(parts.counted.sum())
     sample = case.sample
@@ -328,7 +327,4 @@ def units_drawn(parts: Estimate) -> Mapping[Any, int] | None:
     sample = case.sample
     if case.drawn is not None or sample is None or sample.is_clustered:
         return case.drawn
-    units, _ = unit_values(parts)
-    strata = np.zeros(len(units), dtype=np.intp) if sample.groups is None else sample.groups[units]
-    n = np.bincount(strata, minlength=len(sample.names)).tolist()
-    return dict(zip(sample.names, n, strict=True))
+    return dict(zip(sample.names, estimated(parts).n_drawn.tolist(), strict=True))

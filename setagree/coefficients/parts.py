@@ -156,8 +156,8 @@ class Parts(_Parts):
         n = len(self.part)
         if isinstance(model, Urn):
             z, entry, each = self._urns
-            spread, form = _forms(self.whole, z)
-            near = _added(case.tally.rows, each * spread[entry], n)
+            F_z, form = _forms(self.whole, z)
+            near = _added(case.tally.rows, each * F_z[entry], n)
             return divided(form, S.P**2 - S.own), near
         if isinstance(model, UrnOfEachRater):
             y, moves = model.in_parts(case, self.part, self.n_parts)
@@ -369,7 +369,7 @@ class RaterParts(_Parts):
         f_i = centred(f, share * whole.to_urn)
         weighted = f_i * whole.times[:, None]
         products = f_i.T @ weighted  # sum_i f_i f_i', of shape (4, 4)
-        crossed = z @ whole.spread(whole.counts.T @ weighted)  # sum_i f_i nu_ib, of shape (B, 4)
+        crossed = z @ whole.form_dot(whole.counts.T @ weighted)  # sum_i f_i nu_ib, of shape (B, 4)
         rows, nu, squared_nu, after = self._changed()
         psi = np.einsum("ij,ij->i", centred(*after), v[self.part])
         f_i, d = f_i[rows], v[:, 3]
@@ -402,7 +402,7 @@ class RaterParts(_Parts):
         order, ends = self._by_part
         squared_nu, n_cells, F = np.empty(B), K + len(whole.times), None
         if self._is_dense:
-            F, n_cells = whole.spread(np.eye(K)), K
+            F, n_cells = whole.form_dot(np.eye(K)), K
             # sum_i nu_ib² = z_b' F (sum_i share_i² c_i c_i') F z_b
             products = self._rooted.T @ self._rooted
             squared_nu = (z * (z @ (F @ (products @ F)))).sum(axis=1)
@@ -411,7 +411,7 @@ class RaterParts(_Parts):
         for start, stop in pairwise([*range(0, B, max(1, BLOCK_ENTRIES // n_cells)), B]):
             mine = order[ends[start] : ends[stop]]
             some, column, counts = z[start:stop], self.part[mine] - start, whole.counts[rows[mine]]
-            F_z = whole.spread(some.T.toarray()).T if F is None else some @ F  # (n, K)
+            F_z = whole.form_dot(some.T.toarray()).T if F is None else some @ F  # (n, K)
             if F is None:
                 nu_i = self._rooted @ F_z.T
                 squared_nu[start:stop] = np.einsum("ib,ib->b", nu_i, nu_i)
@@ -436,8 +436,8 @@ def _forms(whole: UnitSums, z: Any) -> tuple[Floats, Floats]:
     """Return F z_b at each entry of the urns z, and z_b' F z_b of each; only for an urn."""
     assert isinstance(whole.model, Urn)  # noqa: S101 - callers check it
     parts = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
-    spread = whole.model.spread_in_groups(whole.case, parts, z.indices.astype(np.intp), z.data)
-    return spread, _added(parts, z.data * spread, z.shape[0])
+    F_z = whole.model.form_dot_in_groups(whole.case, parts, z.indices.astype(np.intp), z.data)
+    return F_z, _added(parts, z.data * F_z, z.shape[0])
 
 
 def _added(codes: Codes, each: Floats, n: int) -> Floats:

@@ -271,7 +271,7 @@ def moments(whole: UnitSums) -> Moments | None:
     if tally.n_pairable_units < 2:
         return None
     pi = whole.urn / whole.urn.sum()
-    e = whole.to_values / whole.urn.sum() if model == urn else urn.spread(case, pi)
+    e = whole.to_values / whole.urn.sum() if model == urn else urn.form_dot(case, pi)
     apart = dot(pi, e)
     if not urn.rounding(case, pi) < apart:
         return None

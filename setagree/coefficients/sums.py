@@ -11,8 +11,8 @@ as a share of d_max, adds n_i, M_i, O_i, P_i and own_i to five sums, and share_i
     ==================  =============  ===========  ========  =====  ==============  =============
 
 n is whether the unit counts, M its weight in pa, O that times its mean distance, P its part of the
-total of the urn, and own its pairs of a rating with itself. A missing rating makes r_i smaller; a
-unit with one rating counts in the urn of the kappas and not at all for alpha.
+total of the urn, and own its pairs of a rating with itself. A unit with one rating counts in the
+urn of the kappas and not at all for alpha.
 
     coefficient = 1 - x / y,    x = 1 - pa = O / M,    y = 1 - pe = X' F X / (P² - own)
 
@@ -101,6 +101,25 @@ class Estimate:
     undefined: Undefined | None = None
 
 
+def estimate(case: Case, model: Model) -> Estimate:
+    """Return the coefficient of a study under a model of chance, with its linearised values."""
+    whole, d_max = UnitSums(case, model), case.weights.max_distance
+    S, (y, y_i) = whole.sums, whole.chance  # y = 1 - pe = X' F X / (P² - own)
+    x = float(S.O / S.M) if S.M else np.nan  # x = 1 - pa
+    # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y; 1/N = 0 for the kappas.
+    shrunk = 1.0 if y_i is None or whole.without_same_rater else float(1 - S.own / S.P**2)
+    parts = 1 - shrunk * x, 1 - shrunk * y, x * d_max, y * d_max  # pa, pe, Do, De
+    nothing = np.zeros(0)
+    if is_undefined(model, S) or not y > NOTHING * reach(case.weights, whole.urn) / d_max:
+        n_values = len(np.unique(case.tally.indices))
+        reason = undefined_reasons(case.tally.n_pairable_units, n_values).item()
+        return Estimate(whole, np.nan, *parts, nothing, nothing, undefined=reason)
+    alpha = 1 - x / y  # (pa - pe) / (1 - pe)
+    has_closed_form = y_i is not None or model.weigh == "units"
+    linearised = whole.linearised if has_closed_form else (nothing, nothing, False)
+    return Estimate(whole, alpha, *parts, *linearised)
+
+
 def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floats]:
     """Return the contributions of units to the sums, and `share`; see the table of the module.
 
@@ -136,15 +155,19 @@ def slopes(
 ) -> tuple[Floats | float, Floats, Floats, Floats]:
     """Return a, b, c, d of the linearised values a + b M_i + c O_i + d share_i c_i' F X.
 
-    Gwet (2014, ch. 2 to 5).
+    Gwet (2014, ch. 2 to 5), with y_i = 1 - pe_i as in `UnitSums.chance`. For the kappas, with n
+    rated and m pairable units, n / m = P / M, and 1 - kappa = x / y:
 
-    With y_i as in `UnitSums.chance`. Units, with n rated and m pairable ones, n / m = P / M:
-    kappa*_i = (n / m) (M_i - O_i / y) + 2 (x / y) (y_i - y) / y.
+        kappa_i = (n / m) (pa_i - pe 1[r_i >= 2]) / (1 - pe) = (n / m) (M_i - O_i / y)
+        kappa*_i - kappa_i = -2 (1 - kappa) (pe_i - pe) / (1 - pe) = 2 (x / y) (y_i - y) / y
 
-    Ratings, with rbar the mean of M_i and Gwet's y' = (1 - 1/N) y, 1/N = own / M²:
-    1 + (M_i / rbar - 1) x / y - O_i / (rbar y') - 2 (x / y') (M_i / rbar) (1 - y_i / y').
+    For alpha, with rbar the mean of M_i, y' = (1 - 1/N) y, 1/N = own / M² and alpha' = 1 - x / y':
+
+        alpha*_i = (a_i - pe) / (1 - pe) - 2 (1 - alpha') (e_i - pe) / (1 - pe),
+        (a_i - pe) / (1 - pe) = 1 + (M_i / rbar - 1) x / y - O_i / (rbar y'),
+        (1 - alpha') (e_i - pe) / (1 - pe) = (x / y') (M_i / rbar) (1 - y_i / y').
+
     The first ratio is x / y and the last x / y', as in irrCAC; they differ by the factor 1 - 1/N.
-
     `varies` states whether y depends on the answers.
     """
     x = sums.O / sums.M
@@ -157,23 +180,18 @@ def slopes(
     return 1 - x / y, b, c, 2 * x / (y_gwet**2 * rbar * sums.M)
 
 
-def estimate(case: Case, model: Model) -> Estimate:
-    """Return the coefficient of a study under a model of chance, with its linearised values."""
-    whole, d_max = UnitSums(case, model), case.weights.max_distance
-    S, (y, y_i) = whole.sums, whole.chance  # y = 1 - pe = X' F X / (P² - own)
-    x = float(S.O / S.M) if S.M else np.nan  # x = 1 - pa
-    # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y; own = 0 for the kappas.
-    corrected = 1.0 if y_i is None or whole.without_same_rater else float(1 - S.own / S.P**2)
-    parts = 1 - corrected * x, 1 - corrected * y, x * d_max, y * d_max
-    by_ratings, nothing = model.weigh == "ratings", np.zeros(0)
-    if is_undefined(model, S) or not y > NOTHING * reach(case.weights, whole.urn) / d_max:
-        n_values = len(np.unique(case.tally.indices))
-        reason = undefined_reasons(case.tally.n_pairable_units, n_values).item()
-        return Estimate(whole, np.nan, *parts, nothing, nothing, undefined=reason)
-    alpha = 1 - x / y  # (pa - pe) / (1 - pe)
-    has_variance = y_i is not None or not by_ratings  # else it has no closed form
-    linearised = whole.linearised if has_variance else (nothing, nothing, False)
-    return Estimate(whole, alpha, *parts, *linearised)
+def standard_error(parts: Estimate) -> float:
+    """Return the standard error of units drawn one by one, NaN for fewer than two units.
+
+    See `estimated.standard_error_as_drawn` for clusters, strata and sampling weights.
+    """
+    z, m = parts.influence, parts.counted  # z_i of each pattern, which m_i units have
+    n = float(m.sum())
+    if n < 2 or parts.undefined is not None or not z.size:
+        return float("nan")
+    # Var = sum_i m_i (z_i - mean)² / (n (n - 1)), by linearisation (Gwet 2014)
+    squares = dot(m, (z - dot(m, z) / n) ** 2)
+    return float(root(np.asarray(squares / (n * (n - 1)))))
 
 
 def undefined_reasons(n_pairable: Any, n_values: Any) -> Any:
@@ -183,25 +201,23 @@ def undefined_reasons(n_pairable: Any, n_values: Any) -> Any:
     return np.select([*reasons.values()], [*reasons], "no chance disagreement").astype(object)
 
 
-def standard_error(parts: Estimate) -> float:
-    """Return sqrt(sum_i (z_i - mean)² / (n (n - 1))) over the n linearised values z_i.
-
-    This is the variance by linearisation of every coefficient (Gwet 2014) for units drawn one by
-    one; see `estimated.spread` for clusters, strata and sampling weights. NaN for fewer than two
-    units, and 0 if the result is rounding.
-    """
-    n = float(parts.counted.sum())
-    if n < 2 or parts.undefined is not None or not parts.influence.size:
-        return float("nan")
-    mean = dot(parts.counted, parts.influence) / n
-    squares = dot(parts.counted, (parts.influence - mean) ** 2)
-    return float(root(np.asarray(squares / (n * (n - 1)))))
-
-
 def root(variance: Floats) -> Floats:
     """Return the standard error of a variance, or 0 if it is rounding."""
     error = np.sqrt(variance)
     return np.where(error > ROUNDING, error, 0.0 * error)
+
+
+class Left(NamedTuple):
+    """A study without each of several parts, and whether the digits of its estimate cancelled.
+
+    The form is (X - z)' F (X - z), or y itself if the chance model has no single urn.
+    """
+
+    sums: Sums
+    form: Floats
+    y: Floats
+    estimate: Floats
+    lost: Flags
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,21 +237,6 @@ class UnitSums:
         return features(self.model, r, r, self.case.mean_disagreement)
 
     @cached_property
-    def rows(self) -> tuple[Sums, Floats]:
-        """The contribution of a unit of each row to the sums, and `share`."""
-        f, share = self.of_patterns
-        if not self.model.needs_raters:
-            return f, share
-        at = self.case.rated.patterns
-        return Sums(*(each[at] for each in f)), share[at]
-
-    @cached_property
-    def times(self) -> Floats:
-        """Number of units of each row."""
-        by_rater = self.model.needs_raters
-        return self.case.rated.row_times if by_rater else self.case.tally.multiplicity
-
-    @cached_property
     def sums(self) -> Sums:
         """The sums of the study."""
         f, c = self.of_patterns[0], self.case
@@ -246,65 +247,22 @@ class UnitSums:
         return S if self.same_rater is None else S._replace(own=self.same_rater.pairs.sum())
 
     @cached_property
-    def same_rater(self) -> SameRater | None:
-        """Sums over pairs of one rater in one document for alpha of units with sizes, else None."""
-        is_alpha = isinstance(self.model, Urn) and self.model.weigh == "ratings"
-        return SameRater.of(self.case) if self.case.is_sized and is_alpha else None
-
-    @property
-    def without_same_rater(self) -> bool:
-        """Whether the chance term leaves out all pairs of one rater in one document."""
-        sample = self.case.sample
-        return self.same_rater is not None and sample is not None and sample.chance == "documents"
-
-    @cached_property
-    def terms(self) -> AlphaTerms | None:
-        """Do and De of alpha with their linearised values if units have sizes, else None."""
-        case, tally, at = self.case, self.case.tally, self.case.tally.unit_patterns
-        if (same := self.same_rater) is None:
-            return None
-        S, Do, De = self.sums, float(self.sums.O / self.sums.M), self.chance[0]
-        size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
-        to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
-        dDo = size * (case.mean_disagreement[at] - Do) / S.M
-        dDe = 2 * to_all - same.form - De * (2 * S.M * size - same.pairs)
-        return AlphaTerms(Do, De, size, dDo, dDe / (S.P**2 - S.own))
-
-    @property
-    def unit_weights(self) -> tuple[Floats, Floats]:
-        """The sampling weights of each unit: in M and O, and in P and the urn."""
-        w = self.case.pairable_weights
-        return w, w if self.model.weigh == "ratings" else self.case.unit_weights
-
-    @cached_property
-    def rbar(self) -> float:
-        """rbar, the mean of M_i over pairable units."""
-        pairable = dot(self.case.pairable_mass, self.case.tally.pairable.astype(np.float64))
-        return float(self.sums.M / pairable)
-
-    @cached_property
     def urn(self) -> Floats:
         """The totals X of the values, of shape (K,), over all raters."""
         if self.model.weigh == "ratings":
             return self.case.pairable_totals
         return self.case.tally.value_totals(self.case.mass * self.of_patterns[1])
 
+    def form_dot(self, x: Floats) -> Floats:
+        """Return F x for totals x of shape (K,) or (K, B); 0 if the chance model has no urn."""
+        if not isinstance(self.model, Urn):
+            return np.zeros(x.shape)
+        return self.model.form_dot(self.case, x)
+
     @cached_property
     def to_values(self) -> Floats:
         """F X of shape (K,)."""
-        return self.spread(self.urn)
-
-    def spread(self, x: Floats) -> Floats:
-        """Return F x for totals x of shape (K,) or (K, B); 0 if the chance model has no urn."""
-        return self.model.spread(self.case, x) if isinstance(self.model, Urn) else np.zeros(x.shape)
-
-    @cached_property
-    def form(self) -> float:
-        """X' F X, less b of units with sizes; or y if the chance model has no single urn."""
-        if not isinstance(self.model, Urn):
-            return self.chance[0]
-        b = 0.0 if self.same_rater is None else float(self.same_rater.form.sum())
-        return dot(self.urn, self.to_values) - b
+        return self.form_dot(self.urn)
 
     @cached_property
     def to_urn(self) -> Floats:
@@ -313,6 +271,14 @@ class UnitSums:
         if not isinstance(self.model, Urn):
             return np.zeros(tally.n_patterns)
         return tally.pattern_ratings * tally.pattern_means(self.to_values)
+
+    @cached_property
+    def form(self) -> float:
+        """X' F X, less b of units with sizes; or y if the chance model has no single urn."""
+        if not isinstance(self.model, Urn):
+            return self.chance[0]
+        b = 0.0 if self.same_rater is None else float(self.same_rater.form.sum())
+        return dot(self.urn, self.to_values) - b
 
     @cached_property
     def chance(self) -> tuple[float, Floats | None]:
@@ -330,12 +296,11 @@ class UnitSums:
         # y = X' F X / (P² - own)
         return self.form / float(S.P**2 - S.own), self.to_urn / (tally.pattern_ratings * S.P)
 
-    @property
-    def of_values(self) -> Floats:
-        """The y_i of a row whose answers are all k, of shape (K,)."""
-        if isinstance(self.model, Urn):
-            return np.asarray(self.to_values / self.sums.P)
-        return self.model.of_values(self.case)
+    @cached_property
+    def rbar(self) -> float:
+        """rbar, the mean of M_i over pairable units."""
+        pairable = dot(self.case.pairable_mass, self.case.tally.pairable.astype(np.float64))
+        return float(self.sums.M / pairable)
 
     @property
     def linearised(self) -> tuple[Floats, Floats, bool]:
@@ -377,6 +342,61 @@ class UnitSums:
         ratio = self.case.pairable_weights / self.case.unit_weights
         z = x_s + np.where(used, ratio * (x_i - x_s), 0.0)
         return np.full(len(z), S.M / S.P), np.asarray(z * (S.M / S.P))
+
+    # -- ratings with raters, sampling weights and sizes (spans; see `measured`)
+
+    @cached_property
+    def rows(self) -> tuple[Sums, Floats]:
+        """The contribution of a unit of each row to the sums, and `share`."""
+        f, share = self.of_patterns
+        if not self.model.needs_raters:
+            return f, share
+        at = self.case.rated.patterns
+        return Sums(*(each[at] for each in f)), share[at]
+
+    @cached_property
+    def times(self) -> Floats:
+        """Number of units of each row."""
+        by_rater = self.model.needs_raters
+        return self.case.rated.row_times if by_rater else self.case.tally.multiplicity
+
+    @property
+    def unit_weights(self) -> tuple[Floats, Floats]:
+        """The sampling weights of each unit: in M and O, and in P and the urn."""
+        w = self.case.pairable_weights
+        return w, w if self.model.weigh == "ratings" else self.case.unit_weights
+
+    @property
+    def of_values(self) -> Floats:
+        """The y_i of a row whose answers are all k, of shape (K,)."""
+        if isinstance(self.model, Urn):
+            return np.asarray(self.to_values / self.sums.P)
+        return self.model.of_values(self.case)
+
+    @cached_property
+    def same_rater(self) -> SameRater | None:
+        """Sums over pairs of one rater in one document for alpha of units with sizes, else None."""
+        is_alpha = isinstance(self.model, Urn) and self.model.weigh == "ratings"
+        return SameRater.of(self.case) if self.case.is_sized and is_alpha else None
+
+    @property
+    def without_same_rater(self) -> bool:
+        """Whether the chance term leaves out all pairs of one rater in one document."""
+        sample = self.case.sample
+        return self.same_rater is not None and sample is not None and sample.chance == "documents"
+
+    @cached_property
+    def terms(self) -> AlphaTerms | None:
+        """Do and De of alpha with their linearised values if units have sizes, else None."""
+        case, tally, at = self.case, self.case.tally, self.case.tally.unit_patterns
+        if (same := self.same_rater) is None:
+            return None
+        S, Do, De = self.sums, float(self.sums.O / self.sums.M), self.chance[0]
+        size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
+        to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
+        dDo = size * (case.mean_disagreement[at] - Do) / S.M
+        dDe = 2 * to_all - same.form - De * (2 * S.M * size - same.pairs)
+        return AlphaTerms(Do, De, size, dDo, dDe / (S.P**2 - S.own))
 
     @cached_property
     def counts(self) -> Any:
@@ -499,16 +519,3 @@ class UnitSums:
         lost |= form <= max(CANCELLATION_TOL * self.form, least)
         lost &= ~is_undefined(model, left)
         return Left(left, form, y, coefficient(model, left, y), lost)
-
-
-class Left(NamedTuple):
-    """A study without each of several parts, and whether the digits of its estimate cancelled.
-
-    The form is (X - z)' F (X - z), or y itself if the chance model has no single urn.
-    """
-
-    sums: Sums
-    form: Floats
-    y: Floats
-    estimate: Floats
-    lost: Flags

@@ -16,7 +16,7 @@ from setagree.checks import Floats
 from setagree.coefficients.chance import ROUNDING, Case, dot
 from setagree.coefficients.chance_models import GwetUrn, Model, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.estimated import Spread, patterns_of_units, spread
+from setagree.coefficients.estimated import Spread, patterns_of_units, standard_error_as_drawn
 from setagree.coefficients.measured import FiellerInterval
 from setagree.coefficients.score_interval import ScoreInterval, score_interval
 from setagree.coefficients.sums import Estimate
@@ -93,7 +93,7 @@ class CoefficientInterval:
     @cached_property
     def spread(self) -> Spread:
         """Standard error, degrees of freedom and clusters."""
-        return spread(self.parts)
+        return standard_error_as_drawn(self.parts)
 
     @cached_property
     def score(self) -> ScoreInterval | None:

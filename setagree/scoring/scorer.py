@@ -12,7 +12,7 @@ import numpy as np
 from setagree.coefficients.chance import Case, Undefined, pairable_totals, summed_weights
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.estimated import spread
+from setagree.coefficients.estimated import standard_error_as_drawn
 from setagree.coefficients.sums import Estimate, estimate, standard_error
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
@@ -247,11 +247,13 @@ def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
 def make_agreement(definition: Coefficient[...], distance: str, parts: Estimate) -> Agreement:
     """Return the result of a coefficient from its numbers."""
     case = parts.sums.case
+    as_drawn = case.sample is not None
+    error = standard_error_as_drawn(parts).standard_error if as_drawn else standard_error(parts)
     return Agreement(
         definition,
         distance,
         parts.estimate,
-        standard_error(parts) if case.sample is None else spread(parts).standard_error,
+        error,
         parts.observed_agreement,
         parts.expected_agreement,
         parts.observed_disagreement,
