@@ -203,6 +203,7 @@ class Columns(Group, panel=COLUMNS):
     raters_in_rows: bool = flag("Each row is a rater and each column a unit.", "--raters-in-rows")
     filename_column: Text = member("COLUMN", "Name of a new column: the file of each row.")
     status: Text = member("COLUMN", "The reason for a missing rating.")
+    role: Text = member("COLUMN", "The role of each rater: human or model.")
     queued: Text = member("COLUMN", "Marks of ratings from setagree next.")
     order_by: Text = member("COLUMN", "The time of each rating, for --duplicates.")
 

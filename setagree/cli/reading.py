@@ -27,6 +27,7 @@ from setagree.errors import (
     did_you_mean,
     listing,
     shorten,
+    spelling,
 )
 from setagree.files.streams import Source, readable
 from setagree.files.tables import read_table
@@ -160,13 +161,14 @@ def read_or_reduce(
     rows: Rows | None = None,
 ) -> Study:
     """Return the study of files, or of rows read from them; a tally if the plan reduces files."""
-    with stages(f"reading {', '.join(Path(file).name for file in files)}"):
+    called = {"rater_columns": "--facets" if of_raters else "--role"}
+    with spelling(called), stages(f"reading {', '.join(Path(file).name for file in files)}"):
         if rows is None:
             how = how_read(reading)
             how = replace(
                 how,
                 unit_columns=[*of_units] or None,
-                rater_columns=[*of_raters] or None,
+                rater_columns=[*dict.fromkeys([*of_raters, *(how.rater_columns or ())])] or None,
                 predictions=how.predictions or [*(models or ())] or False,
             )
             study = open_study(files, how, plan, note=note)
@@ -251,6 +253,7 @@ def how_read(reading: Reading) -> LibraryReading:
         **{
             **values,
             "model": None,  # set apart by the caller
+            "rater_columns": reading.role and [reading.role],
             "label_sep": label_sep,
             "na_values": na_values,
             "empty": None if reading.empty is None else names(reading.empty),

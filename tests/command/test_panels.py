@@ -226,6 +226,20 @@ class TestPanel:
         assert "People:" not in ok("panel", "runs.csv", "--facets", "model", "--humans", "ann,ben")
         assert "People:" not in ok("panel", "models.csv", "-m", "near", "-f", "csv")
 
+    def test_a_column_of_roles_marks_the_models(self):
+        table = pd.read_csv("models.csv", dtype=str)
+        is_model = table["rater"].isin(["near", "far"])
+        table.assign(role=is_model.map({True: "model", False: "human"})).to_csv("roles.csv")
+        wanted = rows("panel", "models.csv", "-m", "near,far")
+        assert rows("panel", "roles.csv", "--role", "role") == wanted
+        marked = "Models count as raters: 'near', 'far'. --model sets models apart."
+        assert marked in ok("score", "roles.csv", "--role", "role")
+        for words, sentence in (
+            (("--role", "kind"), "there is no column 'kind'"),
+            (("--role", "role", "--wide"), "--role makes sense only without --wide"),
+        ):
+            assert sentence in refusal("score", "roles.csv", *words)
+
     def test_who_answers_like_chance_is_named(self):
         text = " ".join(ok("panel", "models.csv", "--model", "near").split())
         found = {
