@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from setagree.checks import Codes, Floats
-from setagree.coefficients.chance import NOTHING, Case, divided, reach
+from setagree.coefficients.case import NOTHING, Case, divided, reach
 from setagree.coefficients.multivalued import redrawn_disagreement, size_function
 from setagree.credit.base import Weights
 from setagree.credit.within_groups import group_spread

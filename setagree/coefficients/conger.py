@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from setagree.checks import Codes, Floats
-from setagree.coefficients.chance import Case
+from setagree.coefficients.case import Case
 from setagree.coefficients.chance_models import Model, Totals, beyond_rounding, quadratic
 from setagree.credit.base import neighbours, small_products
 from setagree.credit.within_groups import distinct_keys, spread_within_groups

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from setagree.checks import Codes, Floats
-from setagree.coefficients.chance import ROUNDING, dot
+from setagree.coefficients.case import ROUNDING, dot
 from setagree.coefficients.measured import adjusted, cluster_sums
 from setagree.coefficients.sums import Estimate, root, standard_error
 from setagree.errors import DataError, counted, shorten

@@ -21,7 +21,7 @@ from math import inf, sqrt
 import numpy as np
 
 from setagree.checks import Codes, Floats
-from setagree.coefficients.chance import ROUNDING, Case, dot
+from setagree.coefficients.case import ROUNDING, Case, dot
 from setagree.coefficients.tails import t_quantile, t_tail
 from setagree.credit.within_groups import group_spread
 

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.checks import Codes, Flags, Floats, check_cost
-from setagree.coefficients.chance import NOTHING, divided
+from setagree.coefficients.case import NOTHING, divided
 from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.multivalued import redrawn_steps

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setagree.checks import Floats
-from setagree.coefficients.chance import Case, dot
+from setagree.coefficients.case import Case, dot
 from setagree.coefficients.chance_models import NoChance, Urn
 from setagree.coefficients.sums import UnitSums
 from setagree.coefficients.tails import (

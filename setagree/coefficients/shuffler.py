@@ -15,7 +15,7 @@ from math import exp, inf, lgamma
 import numpy as np
 
 from setagree.checks import Codes, Flags, Floats
-from setagree.coefficients.chance import Case, pattern_disagreement
+from setagree.coefficients.case import Case, pattern_disagreement
 from setagree.coefficients.chance_models import Model
 from setagree.coefficients.sums import Sums, coefficient, features
 from setagree.credit.base import DenseWeights, Weights

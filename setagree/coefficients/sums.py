@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from setagree.checks import Codes, Flags, Floats
-from setagree.coefficients.chance import NOTHING, ROUNDING, Case, Undefined, divided, dot, reach
+from setagree.coefficients.case import NOTHING, ROUNDING, Case, Undefined, divided, dot, reach
 from setagree.coefficients.chance_models import Fixed, GwetUrn, Model, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.measured import AlphaTerms, SameRater

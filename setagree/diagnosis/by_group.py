@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Codes, Floats, Rng, as_generator, check_resamples
-from setagree.coefficients.chance import ROUNDING, Case
+from setagree.coefficients.case import ROUNDING, Case
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.estimated import Estimated, estimated, units_drawn
 from setagree.coefficients.parts import Parts, are_computed_together

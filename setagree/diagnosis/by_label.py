@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Floats, check_level
-from setagree.coefficients.chance import divided
+from setagree.coefficients.case import divided
 from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.diagnosis.common import (
     NO_DEGREE,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import MOST_BYTES, MOST_STEPS, Codes, Floats, check_cost, check_drawing, public
-from setagree.coefficients.chance import Case, divided
+from setagree.coefficients.case import Case, divided
 from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.coefficients.shuffler import arrangements
 from setagree.coefficients.sums import UnitSums

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Floats, Rng, as_generator, check_cost, check_resamples
-from setagree.coefficients.chance import ROUNDING, divided
+from setagree.coefficients.case import ROUNDING, divided
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.tails import t_quantile

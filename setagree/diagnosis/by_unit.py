@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Codes, check_cost
-from setagree.coefficients.chance import divided
+from setagree.coefficients.case import divided
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.estimated import patterns_of_units
 from setagree.credit.base import display_value

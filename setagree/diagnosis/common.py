@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Codes, Floats, check_level
-from setagree.coefficients.chance import ROUNDING, Case
+from setagree.coefficients.case import ROUNDING, Case
 from setagree.coefficients.parts import Estimates, Parts
 from setagree.coefficients.sums import UnitSums
 from setagree.credit.within_groups import distinct_keys

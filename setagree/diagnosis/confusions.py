@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_resamples
-from setagree.coefficients.chance import summed_weights
+from setagree.coefficients.case import summed_weights
 from setagree.coefficients.estimated import patterns_of_units
 from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.credit.within_groups import distinct_keys

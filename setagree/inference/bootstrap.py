@@ -20,7 +20,7 @@ from setagree.checks import (
     check_level,
     check_resamples,
 )
-from setagree.coefficients.chance import ROUNDING
+from setagree.coefficients.case import ROUNDING
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.shuffler import counted_disagreement, dense_weights, lists_pairs
 from setagree.coefficients.sums import Sums, coefficient, features

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Floats, Rng, as_generator, check_level, check_resamples, public
-from setagree.coefficients.chance import ROUNDING
+from setagree.coefficients.case import ROUNDING
 from setagree.coefficients.estimated import estimated, welch_df
 from setagree.coefficients.score_interval import t_of, two_sided, z_of_level
 from setagree.coefficients.tails import normal_quantile, normal_tail, t_quantile, t_tail

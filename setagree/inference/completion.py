@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Codes, Floats, check_cost
-from setagree.coefficients.chance import ROUNDING, divided
+from setagree.coefficients.case import ROUNDING, divided
 from setagree.coefficients.sums import estimate
 from setagree.credit.base import neighbours
 from setagree.distances.registry import DistanceLike

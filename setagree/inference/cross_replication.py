@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Flags, Floats, Rng, as_generator, check_resamples
-from setagree.coefficients.chance import divided, reach
+from setagree.coefficients.case import divided, reach
 from setagree.coefficients.chance_models import beyond_rounding, quadratic
 from setagree.credit.base import Weights, sums_to_others
 from setagree.distances.registry import DistanceLike

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Floats, check_level
-from setagree.coefficients.chance import ROUNDING
+from setagree.coefficients.case import ROUNDING
 from setagree.coefficients.estimated import jackknife_variance
 from setagree.errors import check_choice
 from setagree.inference.panel_members import require_study

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Codes, Floats, Rng, as_generator, check_cost
-from setagree.coefficients.chance import ROUNDING, value_pairs
+from setagree.coefficients.case import ROUNDING, value_pairs
 from setagree.coefficients.shuffler import Cells, pairs_of
 from setagree.credit.base import Weights
 from setagree.distances.registry import DistanceLike

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from setagree.checks import Codes, Flags, Floats, check_level
-from setagree.coefficients.chance import ROUNDING, Case
+from setagree.coefficients.case import ROUNDING, Case
 from setagree.credit import Weights
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.checks import LOOPED, check_drawing, check_level, public
-from setagree.coefficients.chance import ROUNDING
+from setagree.coefficients.case import ROUNDING
 from setagree.coefficients.estimated import LEAST_DF, estimated
 from setagree.coefficients.score_interval import Moments
 from setagree.coefficients.tails import normal_quantile, normal_tail, t_quantile

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Floats, check_level
-from setagree.coefficients.chance import ROUNDING, divided
+from setagree.coefficients.case import ROUNDING, divided
 from setagree.coefficients.estimated import jackknife_variance
 from setagree.coefficients.tails import t_quantile
 from setagree.credit.base import Weights, sums_to_others

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Codes, Flags, Floats
-from setagree.coefficients.chance import ROUNDING, Case, divided
+from setagree.coefficients.case import ROUNDING, Case, divided
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.sums import estimate
 from setagree.credit.base import Weights

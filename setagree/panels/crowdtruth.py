@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Codes, Floats, check_cost
-from setagree.coefficients.chance import divided
+from setagree.coefficients.case import divided
 from setagree.credit.base import neighbours
 from setagree.credit.geometry import SetGeometry
 from setagree.errors import ConvergenceWarning, check_choice, counted, warn

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Codes, Flags, Floats, check_cost, check_level
-from setagree.coefficients.chance import ROUNDING, divided
+from setagree.coefficients.case import ROUNDING, divided
 from setagree.coefficients.estimated import jackknife_variance
 from setagree.credit.base import Weights, neighbours
 from setagree.distances.registry import DistanceLike

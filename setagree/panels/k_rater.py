@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import LOOPED, Codes, Floats, Rng, as_generator, check_drawing
-from setagree.coefficients.chance import divided
+from setagree.coefficients.case import divided
 from setagree.coefficients.chance_models import quadratic
 from setagree.credit.build import WeightBuilder
 from setagree.distances import Distance

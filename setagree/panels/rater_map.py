@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import LOOPED, Codes, Floats, Rng, as_generator, check_drawing
-from setagree.coefficients.chance import ROUNDING, divided
+from setagree.coefficients.case import ROUNDING, divided
 from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, option

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Codes, Floats, check_cost, check_level
-from setagree.coefficients.chance import ROUNDING, divided
+from setagree.coefficients.case import ROUNDING, divided
 from setagree.credit import WeightBuilder
 from setagree.credit.base import Weights
 from setagree.credit.geometry import SetGeometry

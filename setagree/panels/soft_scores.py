@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_level
-from setagree.coefficients.chance import ROUNDING
+from setagree.coefficients.case import ROUNDING
 from setagree.errors import DataError, option
 from setagree.inference.panel_members import check_least, unweighted_units
 from setagree.inference.prevalence import label_flags, vote_shares, with_one_model

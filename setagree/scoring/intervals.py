@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from setagree.checks import Floats
-from setagree.coefficients.chance import ROUNDING, Case, dot
+from setagree.coefficients.case import ROUNDING, Case, dot
 from setagree.coefficients.chance_models import GwetUrn, Model, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.estimated import Spread, patterns_of_units, standard_error_as_drawn

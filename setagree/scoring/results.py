@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Floats, check_level
-from setagree.coefficients.chance import ROUNDING, Case
+from setagree.coefficients.case import ROUNDING, Case
 from setagree.coefficients.estimated import Spread, jackknife_variance, units_drawn
 from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.sums import Estimate, UnitSums, estimate

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from setagree.coefficients.chance import Case, Undefined, pairable_totals, summed_weights
+from setagree.coefficients.case import Case, Undefined, pairable_totals, summed_weights
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.estimated import standard_error_as_drawn

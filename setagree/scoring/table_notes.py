@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setagree.checks import Codes, Floats
-from setagree.coefficients.chance import dot
+from setagree.coefficients.case import dot
 from setagree.coefficients.chance_models import GwetUrn, Uniform
 from setagree.coefficients.estimated import estimated, patterns_of_units
 from setagree.distances import Distance

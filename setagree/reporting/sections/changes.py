@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.coefficients.chance import ROUNDING
+from setagree.coefficients.case import ROUNDING
 from setagree.diagnosis.what_if import COLUMNS, DROP_RATER, P_OF_RATERS, compare_changes
 from setagree.errors import counted
 from setagree.reporting.sections.base import (

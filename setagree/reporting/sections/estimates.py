@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from setagree.coefficients.chance import ROUNDING
+from setagree.coefficients.case import ROUNDING
 from setagree.coefficients.tails import t_tail
 from setagree.distances import get_distance
 from setagree.errors import counted

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from small_studies import annotations, row_lists, sets_of, text
 
 import setagree as sa
-from setagree.coefficients import chance
-from setagree.coefficients.chance import (
+from setagree.coefficients.case import (
     Case,
     pattern_disagreement,
 )
@@ -37,7 +36,7 @@ def case_of(rows, distance="masi"):
 @given(rows=row_lists(sets_of("abc"), units=7, raters=5))
 def test_disagreement_of_units(at_once, rows):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chance, "PAIR_BLOCK_SIZE", at_once)
+        patch.setattr("setagree.coefficients.case.PAIR_BLOCK_SIZE", at_once)
         case = case_of(rows)
         q = pattern_disagreement(case.tally, case.weights)[case.tally.unit_patterns]
     units = reference.rated(rows)
