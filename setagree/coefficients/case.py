@@ -235,7 +235,9 @@ def value_pairs(tally: Tally) -> Iterator[tuple[Codes, Codes]]:
     """
     for first in range(0, len(tally.indices), PAIR_BLOCK_SIZE):
         left, shift = np.arange(first, min(first + PAIR_BLOCK_SIZE, len(tally.indices))), 1
-        while (left := left[left + shift < tally.indptr[tally.rows[left] + 1]]).size:
+        ends = tally.indptr[tally.rows[left] + 1]
+        while (paired := left + shift < ends).any():
+            left, ends = left[paired], ends[paired]
             yield left, left + shift
             shift += 1
 

@@ -110,7 +110,9 @@ def estimate(case: Case, model: Model) -> Estimate:
     shrunk = 1.0 if y_i is None or whole.without_same_rater else float(1 - S.own / S.P**2)
     parts = 1 - shrunk * x, 1 - shrunk * y, x * d_max, y * d_max  # pa, pe, Do, De
     nothing = np.zeros(0)
-    if is_undefined(model, S) or not y > NOTHING * reach(case.weights, whole.urn) / d_max:
+    # reach <= d_max
+    is_varied = y > NOTHING or y > NOTHING * reach(case.weights, whole.urn) / d_max
+    if is_undefined(model, S) or not is_varied:
         n_values = len(np.unique(case.tally.indices))
         reason = undefined_reasons(case.tally.n_pairable_units, n_values).item()
         return Estimate(whole, np.nan, *parts, nothing, nothing, undefined=reason)

@@ -24,6 +24,9 @@ _MANY_WORDS, _ROW_CHUNK = 8, 50_000
 
 _HALF_A_WORD = 32
 
+_FEW_SETS = 16
+"""Largest number of sets that Python compares faster than numpy."""
+
 _BLOCK_AT_ONCE = 20_000
 """Pairs times words up to which a block is counted in one step, which saves a loop over words."""
 
@@ -40,14 +43,32 @@ class SetGeometry:
     """
 
     def __init__(self, values: Sequence[LabelSet]) -> None:
+        self._values = values
         self.sizes = np.fromiter(map(len, values), dtype=np.intp, count=len(values))
-        self.indptr = np.concatenate([[0], np.cumsum(self.sizes)])
-        # Labels are numbered by first occurrence in one pass over all sets, and sorted only on
-        # request: bits do not need an order.
+
+    @cached_property
+    def indptr(self) -> npt.NDArray[np.intp]:
+        """Start of the members of each set, and the end of the last."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    @cached_property
+    def _numbered(self) -> tuple[npt.NDArray[np.int64], dict[Label, int]]:
+        """The members of each set as numbers of labels, and the number of each label.
+
+        Labels are numbered by first occurrence in one pass over all sets, and sorted only on
+        request: bits do not need an order.
+        """
         number: defaultdict[Label, int] = defaultdict(lambda: len(number))
-        members = map(number.__getitem__, chain.from_iterable(values))
-        self._found = np.fromiter(members, dtype=np.int64, count=int(self.indptr[-1]))
-        self._number = dict(number)
+        members = map(number.__getitem__, chain.from_iterable(self._values))
+        return np.fromiter(members, dtype=np.int64, count=int(self.indptr[-1])), dict(number)
+
+    @property
+    def _found(self) -> npt.NDArray[np.int64]:
+        return self._numbered[0]
+
+    @property
+    def _number(self) -> dict[Label, int]:
+        return self._numbered[1]
 
     @property
     def n_values(self) -> int:
@@ -153,12 +174,14 @@ class SetGeometry:
 
     def distances(self, function: Callable[[Any, Any, Any], Any]) -> Floats:
         r"""Return a function of \|A\|, \|B\| and \|A ∩ B\| for all pairs, of shape (K, K)."""
-        n, every = self.n_values, np.arange(self.n_values)
-        shared = self.shared_block(every, every).ravel().astype(np.int64)
-        d = function(np.repeat(self.sizes, n), np.tile(self.sizes, n), shared)
-        out = np.empty((n, n))
-        out.ravel()[:] = d
-        return out
+        n = self.n_values
+        if n <= _FEW_SETS:
+            shared = np.array([len(A & B) for A in self._values for B in self._values])
+        else:
+            every = np.arange(n)
+            shared = self.shared_block(every, every).ravel().astype(np.int64)
+        sizes = self.sizes[None].repeat(n, axis=0)
+        return np.asarray(function(sizes.T.ravel(), sizes.ravel(), shared)).reshape(n, n)
 
 
 def size_classes(sizes: Codes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

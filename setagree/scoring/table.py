@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Unpack
 
@@ -152,7 +152,7 @@ def agreement(
     """
     given = locals()
     drawn = {name: given[name] for name in ("cluster", "sampling_weight", "strata")}
-    names = {field.name for field in fields(Reading)} & given.keys() - drawn.keys()
+    names = Reading.__annotations__.keys() & given.keys() - drawn.keys()
     reading = Reading(**{name: given[name] for name in names})
     drawn["population_size"] = population_size
     check_level(level)

@@ -151,9 +151,10 @@ def code_label_sets(
     """
     codes, cells = without_markers(*distinct_cells(column), syntax.markers, syntax.case)
     _check_flags(cells)
-    _check_numbers(column, scalars)
     texts = [cell for cell in cells if isinstance(cell, str)]
     is_text = len(texts) == len(cells)
+    if not (texts and is_text):
+        _check_numbers(column, scalars)
     if syntax.empty_markers:
         cells, texts = _without_empty(cells, syntax)
     sets, failures = parse_all(cells, cell_reader(syntax))
@@ -566,7 +567,7 @@ def merge(answers: Sequence[Any]) -> tuple[Codes, tuple[Value, ...]]:
 
 def recode(codes: Codes, merged: Codes) -> Codes:
     """Return the codes after a merge; missing rows stay missing."""
-    if np.array_equal(merged, np.arange(len(merged))):
+    if (merged == np.arange(len(merged))).all():
         return codes.astype(np.int32, copy=False)
     # A missing row (code -1) picks the appended -1.
     return np.append(merged, np.int32(MISSING))[codes].astype(np.int32, copy=False)
