@@ -118,7 +118,7 @@ def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
     {'unit': 'doc', 'rater': 'who', 'labels': 'tags', 'value': None}
     """
     columns, flags, listed = reading.columns, reading.labels, list(names)
-    further = {*reading.further_columns} - {*columns.values()}
+    further = [name for name in reading.further_columns if name not in columns.values()]
     names = [name for name in listed if name not in further]
     is_usual = len(names) == 3 and {*names} == {"unit", "rater", "labels"}
     if is_usual and all(name is None for name in columns.values()):

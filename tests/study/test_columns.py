@@ -338,3 +338,7 @@ class TestNamedColumns:
         for call in (sa.agreement, sa.read, sa.tally):
             with pytest.raises(DataError, match="The table has no columns"):
                 call(pd.DataFrame())
+
+    def test_unit_and_rater_beside_flags(self):
+        table = pd.DataFrame({"unit": [1, 1], "rater": [*"ab"], "x": [0, 1], "y": [1, 1]})
+        assert sa.read(table, labels=["x", "y"]).values == (frozenset("y"), frozenset("xy"))
