@@ -45,11 +45,7 @@ class SetGeometry:
     def __init__(self, values: Sequence[LabelSet]) -> None:
         self._values = values
         self.sizes = np.fromiter(map(len, values), dtype=np.intp, count=len(values))
-
-    @cached_property
-    def indptr(self) -> npt.NDArray[np.intp]:
-        """Start of the members of each set, and the end of the last."""
-        return np.concatenate([[0], np.cumsum(self.sizes)])
+        self.indptr = np.concatenate([[0], self.sizes.cumsum()])
 
     @cached_property
     def _numbered(self) -> tuple[npt.NDArray[np.int64], dict[Label, int]]:
@@ -63,14 +59,6 @@ class SetGeometry:
         return np.fromiter(members, dtype=np.int64, count=int(self.indptr[-1])), dict(number)
 
     @property
-    def _found(self) -> npt.NDArray[np.int64]:
-        return self._numbered[0]
-
-    @property
-    def _number(self) -> dict[Label, int]:
-        return self._numbered[1]
-
-    @property
     def n_values(self) -> int:
         """K, how many sets there are."""
         return len(self.sizes)
@@ -78,26 +66,26 @@ class SetGeometry:
     @property
     def n_labels(self) -> int:
         """L, how many labels there are."""
-        return len(self._number)
+        return len(self._numbered[1])
 
     @property
     def n_words(self) -> int:
         """Number of 64-bit words of a set."""
-        return max(1, -(-len(self._number) // 64))
+        return max(1, -(-self.n_labels // 64))
 
     @cached_property
     def labels(self) -> list[Label]:
         """The labels in use, sorted."""
-        return sorted_labels(self._number)
+        return sorted_labels(self._numbered[1])
 
     @cached_property
     def indices(self) -> npt.NDArray[np.intp]:
         """The labels of each set, ascending, one set after the other."""
-        n_labels = len(self._number)
+        (found, number), n_labels = self._numbered, self.n_labels
         place = np.zeros(n_labels, dtype=np.int64)
-        place[[self._number[label] for label in self.labels]] = np.arange(n_labels)
+        place[[number[label] for label in self.labels]] = np.arange(n_labels)
         # One sort by set, then label, instead of one for each set.
-        keys = place[self._found] + self._rows * n_labels
+        keys = place[found] + self._rows * n_labels
         keys.sort()
         return np.asarray(keys % max(1, n_labels), dtype=np.intp)
 
@@ -136,15 +124,15 @@ class SetGeometry:
     @cached_property
     def words(self) -> npt.NDArray[np.unsignedinteger[Any]]:
         """The sets as bits, of shape (n_words, K); half a word is enough for 32 labels."""
-        kind = np.uint32 if len(self._number) <= _HALF_A_WORD else np.uint64
+        found, kind = self._numbered[0], np.uint32 if self.n_labels <= _HALF_A_WORD else np.uint64
         out = np.zeros((self.n_words, self.n_values), dtype=kind)
-        bits = np.uint64(1) << (self._found % 64).astype(np.uint64)
-        np.bitwise_or.at(out, (self._found // 64, self._rows), bits.astype(kind))
+        bits = np.uint64(1) << (found % 64).astype(np.uint64)
+        np.bitwise_or.at(out, (found // 64, self._rows), bits.astype(kind))
         return out
 
     def shared(self, k: Codes, l: Codes) -> npt.NDArray[np.integer[Any]]:
         r"""Return \|A_k ∩ A_l\|, elementwise for k and l of one shape."""
-        if self.n_words > _MANY_WORDS and len(self._found) < self.n_words * self.n_values:
+        if self.n_words > _MANY_WORDS and self.indptr[-1] < self.n_words * self.n_values:
             return in_blocks(self._shared_by_rows, k, l, _ROW_CHUNK)
         return in_blocks(self._shared_by_words, k, l, _PAIR_CHUNK)
 
