@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, dataclass, replace
 from functools import partial
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Any, cast
 
 import pandas as pd
@@ -56,7 +55,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.columns import with_missing_ids
 from setagree.study.numbers import as_number
 from setagree.wording.sentences import Sentence, columns_of, cut, plain
-from setagree.wording.tables import TERMINAL, Column, TextTable, aligned
+from setagree.wording.tables import TERMINAL, Column, TextTable, aligned, terminal_width
 
 REPORT_HELP = """[bold]setagree report study.csv -o report.html[/bold]
 
@@ -170,7 +169,7 @@ def diagnose(
     times = time_lines(files, reading, shown.time, shown.window, measure, how["model"] or ())
     found = gather(study, **measure, **how)
     is_terminal = output is None and sys.stdout.isatty()
-    width = max(get_terminal_size((TERMINAL, 24)).columns, _MIN_WIDTH) if is_terminal else TERMINAL
+    width = terminal_width(sys.maxsize) if is_terminal else TERMINAL
     lines = [*terminal_lines(found, width=width)]
     drawn = f"{how['n_resamples']:,} resamples, seed {how['rng']}."
     if shown.tables or rows is not None:
@@ -288,7 +287,7 @@ def _moment(time: Any) -> str:
 
 # ---- The terminal -------------------------------------------------------------------------------
 
-_MIN_WIDTH, _MAX_TEXT_WIDTH = 40, 100
+_MAX_TEXT_WIDTH = 100
 _ROWS = 5
 _UNLIMITED = 10**9
 """Width of a file or a pipe, in which no cell is cut."""

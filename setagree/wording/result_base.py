@@ -12,7 +12,6 @@ import pandas as pd
 from setagree.errors import counted, python_or_command
 from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import (
-    TERMINAL,
     Column,
     TextTable,
     columns_for,
@@ -20,6 +19,7 @@ from setagree.wording.tables import (
     json_text,
     latex_table,
     markdown_text,
+    terminal_width,
 )
 
 R = TypeVar("R")
@@ -165,7 +165,7 @@ def paragraphs(*parts: str) -> str:
 
 def wrapped(text: str) -> str:
     """Return a paragraph in lines that fit the terminal."""
-    return textwrap.fill(text, TERMINAL, break_on_hyphens=False)
+    return textwrap.fill(text, terminal_width(), break_on_hyphens=False)
 
 
 def described(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:

@@ -7,11 +7,13 @@ import html
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from shutil import get_terminal_size
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -244,7 +246,8 @@ class TextTable:
 
     def __str__(self) -> str:
         columns = [[head, *cells] for head, cells in self.cells.items()]
-        return "\n".join(aligned(columns, left=[head in self.left for head in self.cells]))
+        left = [head in self.left for head in self.cells]
+        return "\n".join(aligned(columns, left=left, terminal=terminal_width()))
 
     def to_html(self) -> str:
         """Return the table of a notebook."""
@@ -295,15 +298,29 @@ def _as_latex(text: str) -> str:
     return re.sub(r"(?<![\w-])-(?=\d)", "$-$", text.translate(_LATEX))
 
 
+def terminal_width(most: int = TERMINAL) -> int:
+    """Return the width of the terminal that stdout is, from 40 to `most`; otherwise 80."""
+    is_terminal = sys.stdout and sys.stdout.isatty()
+    return min(max(get_terminal_size().columns, 40), most) if is_terminal else TERMINAL
+
+
 def aligned(
     columns: Iterable[Sequence[str]], *, left: Sequence[bool], terminal: int = TERMINAL
 ) -> list[str]:
     """Return columns of cells, their heads first, as lines: some to the left, others to the right.
 
-    Columns are separated by two spaces if that fits the terminal, otherwise by one.
+    Columns are separated by two spaces if that fits the terminal, otherwise by one. What does not
+    fit a terminal of less than 80 columns follows below, with the columns that name the rows.
     """
     columns = list(columns)
     widths = [max(map(columns_of, column)) for column in columns]
+    ends = np.cumsum(widths) + np.arange(len(widths))
+    n = max(int(np.searchsorted(ends, terminal, side="right")), 2)
+    if terminal < TERMINAL and n < len(columns):
+        k = max([*left[: n - 1], False].index(False), 1)  # columns of text that name the rows
+        lines = aligned(columns[:n], left=left[:n], terminal=terminal)
+        rest, sides = columns[:k] + columns[n:], [*left[:k], *left[n:]]
+        return [*lines, "", *aligned(rest, left=sides, terminal=terminal)]
     gutter = "  " if sum(widths) + 2 * (len(widths) - 1) <= terminal else " "
     padded = []
     for column, width, is_left in zip(columns, widths, left, strict=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_support import invoke, ok, refusal, rows
+from cli_support import Terminal, invoke, ok, refusal, rows, script
 
 import setagree as sa
 from setagree.cli.options import CALLED
@@ -188,6 +188,14 @@ class TestPanel:
         assert "Winning rate 1.00 at 0.1, 1.00 at 0.15, 1.00 at 0.2" in text
         assert "Against the consensus of the others (label_majority):" in text
         assert "near 40 1.0000 1.0000 1.0000 1.0000" in text
+
+    @pytest.mark.parametrize("width", [45, 60])
+    def test_a_narrow_terminal(self, width):
+        stream = Terminal(io.BytesIO(), encoding="utf-8")
+        env = {"COLUMNS": str(width), "TERM": "dumb"}
+        shown = script("panel", "models.csv", "--model", "near,far", env=env, stdout=stream).stdout
+        assert max(map(len, shown.splitlines())) <= width
+        assert "may replace" in shown
 
     @pytest.mark.filterwarnings("ignore:The margin")
     def test_results_print_the_same(self):

@@ -17,6 +17,14 @@ def test_one_space_where_two_do_not_fit():
     assert aligned(columns, left=[True, True], terminal=11) == ["aaaaa bbbbb"]
 
 
+def test_columns_beyond_a_narrow_terminal_follow_below():
+    columns = [["name", "a"], ["kind", "b"], ["one", "0.1"], ["two", "0.2"], ["three", "0.3"]]
+    lines = aligned(columns, left=[True, True, False, False, False], terminal=18)
+    assert lines[:2] == ["name kind one two", "a    b    0.1 0.2"]
+    assert lines[2:] == ["", "name  kind  three", "a     b       0.3"]
+    assert aligned(columns[:3], left=[True, True, True], terminal=9)[3] == "name  one"
+
+
 def test_markdown():
     """Numbers have four decimals and stand to the right; text is escaped, all gaps are dashes."""
     frame = pd.DataFrame(
