@@ -272,13 +272,16 @@ def draw_matrix(
 
 
 def _shades(strength: Floats) -> Floats:
-    """Return the colours of cells, shape (..., 4): opaque if strong, transparent if NaN."""
+    """Return the colours of cells, shape (..., 4): more opaque if strong, transparent if NaN.
+
+    At most 0.8 opaque, so that the text of a cell has a contrast of 4.5 to 1 on a dark page, too.
+    """
     from matplotlib.colors import to_rgb
 
     out = np.zeros((*strength.shape, 4))
     out[..., :3] = to_rgb(BLUE)
     out[strength < 0, :3] = to_rgb(ORANGE)
-    shown = 0.06 + 0.84 * np.minimum(np.abs(strength), 1)
+    shown = 0.06 + 0.74 * np.minimum(np.abs(strength), 1)
     out[..., 3] = np.nan_to_num(shown, nan=0.0)
     return out
 

@@ -598,8 +598,8 @@ def test_confusions():
     assert cells.tolist() == [["30", "", "12", "0"], ["", "12", "", "6"], ["", "0", "6", ""]]
     shade, _ = opacity(ax)
     # Shaded up to 12 pairs, the largest confusion of two labels; nothing where there is none.
-    np.testing.assert_allclose(shade[0], [0.9, 0, 0.9, 0])
-    np.testing.assert_allclose(shade[1], [0, 0.9, 0, 0.48])
+    np.testing.assert_allclose(shade[0], [0.8, 0, 0.8, 0])
+    np.testing.assert_allclose(shade[1], [0, 0.8, 0, 0.43])
     assert "\nDarkest: 30 pairs left out, 12 in other columns.\n" in said(ax)
     frames = sorted((round(p.get_y() + 0.44), round(p.get_x() + 0.44)) for p in ax.patches)
     assert frames == [(0, 0), (0, 2), (1, 1)]
@@ -634,7 +634,7 @@ def test_confusions_thin():
 
 def test_confusions_only_left_out():
     ax = plots.confusions(CONFUSED.iloc[2:3], ax=fresh())
-    np.testing.assert_allclose(opacity(ax)[0], [[0.9, 0]])
+    np.testing.assert_allclose(opacity(ax)[0], [[0.8, 0]])
     assert "Darkest" not in said(ax)
 
 
@@ -698,7 +698,7 @@ def test_weights():
     known = credit.to_frame()
     assert rows_named(ax) == known.index.tolist()
     shade, _ = opacity(ax)
-    np.testing.assert_allclose((shade - 0.06) / 0.84, known)
+    np.testing.assert_allclose((shade - 0.06) / 0.74, known)
     n = len(known)
     assert written(ax, n, n).tolist() == [[f"{x:.2f}" for x in row] for row in known.to_numpy()]
 
