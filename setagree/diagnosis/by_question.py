@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from functools import reduce
+from operator import add
+from typing import Any, Unpack, cast
 
 import numpy as np
 import pandas as pd
@@ -54,7 +56,8 @@ class QuestionTable(Result):
     agreements : mapping
         The `Agreement` of each question.
     mean : Estimated or None
-        The mean with its deviations; None if no question has an estimate.
+        The mean with its deviations; None if no question has an estimate, or if the units were
+        sampled and differ between questions.
     frame : DataFrame
         The rows; `to_frame` returns a copy.
     level : float
@@ -275,7 +278,9 @@ def _mean(
 ) -> tuple[Estimated | None, dict[str, Any]]:
     """Return the weighted mean of the estimates that are defined, and its row."""
     defined = {name: one for name, one in agreements.items() if np.isfinite(one.estimate)}
-    studies = [one.study for one in agreements.values() if one.study is not None]
+    # Units are listed in the order of the first defined question, whose sample is used.
+    scored = sorted(agreements.values(), key=lambda one: not np.isfinite(one.estimate))
+    studies = [cast("Annotations", one.study) for one in scored]
     units = pd.Index([u for study in studies for u in study.units], tupleize_cols=False).unique()
     raters = {rater for study in studies for rater in study.raters.tolist()}
     distances = {one.distance for one in agreements.values()}
@@ -286,19 +291,17 @@ def _mean(
     total_weight = sum(weights.get(name, 0.0) for name in defined)
     if not total_weight:
         return None, row | {"reason": "no question has an estimate"}
+    shares = {name: weights.get(name, 0.0) / total_weight for name in defined}
+    row["estimate"] = sum(share * defined[name].estimate for name, share in shares.items())
     sample = next(iter(defined.values())).case.sample
-    total: Estimated | None = None
-    for name, one in defined.items():
-        own = one.study.units if one.study is not None else units
-        places = units.get_indexer(pd.Index(own, tupleize_cols=False))
-        each = estimated(one.parts, places, sample)
-        each = each * (weights.get(name, 0.0) / total_weight)
-        total = each if total is None else total + each
-    assert total is not None  # noqa: S101 - one question at least is defined
-    row["estimate"] = total.value
     if sample is not None and any(len(study.units) < len(units) for study in studies):
-        return total, row | {"reason": "the units were sampled, and differ between questions"}
-    without = [str(row["question"]) for row in rows if np.isnan(row["low"])]
+        return None, row | {"reason": "the units were sampled, and differ between questions"}
+    parts = []
+    for (name, one), study in zip(defined.items(), studies, strict=False):
+        places = units.get_indexer(pd.Index(study.units, tupleize_cols=False))
+        parts.append(estimated(one.parts, places, sample) * shares[name])
+    total = reduce(add, parts)
+    without = [row["question"] for row in rows if np.isnan(row["low"])]
     if without := [name for name in without if name in defined]:
         return total, row | {"reason": f"there is no interval for {listing(without)}"}
     error, df = total.standard_error, total.degrees_of_freedom

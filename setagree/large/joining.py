@@ -108,7 +108,8 @@ def is_data(model: object) -> bool:
     """Return whether a model is a table, a study or an existing file."""
     if isinstance(model, str):
         return bool(model_files([model]))
-    is_table = hasattr(model, "columns") or hasattr(model, "column_names")
+    # Of the type, because lazy frames of Polars warn if their columns are used.
+    is_table = hasattr(type(model), "columns") or hasattr(type(model), "column_names")
     return is_table or isinstance(model, Annotations | os.PathLike)
 
 

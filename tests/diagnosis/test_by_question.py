@@ -75,6 +75,23 @@ def test_a_condition_on_the_column_of_questions():
     assert found["emotion"].estimate == parts()[0].estimate
 
 
+@pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
+@pytest.mark.filterwarnings("ignore::setagree.errors.BlankLabelsWarning")
+@pytest.mark.parametrize("missing", [(), ("stance", 7), ("emotion", 0)])
+def test_clusters(missing):
+    """The mean is that of the estimates; it has a standard error if the units are the same."""
+    table = TABLE.assign(doc=TABLE["unit"] // 4)
+    if missing:
+        name, unit = missing
+        table[name] = table[name].astype(object).mask(table["unit"] == unit, None)
+    found = by_question(table, QUESTIONS, reading=sa.Reading(cluster="doc", blank="missing"))
+    last = found.frame.iloc[-1]
+    assert last["estimate"] == pytest.approx(found.frame["estimate"][:2].mean(), abs=1e-14)
+    assert last["n_units"] == 40
+    reason = "the units were sampled, and differ between questions" if missing else None
+    assert (last["reason"], np.isnan(last["standard_error"])) == (reason, bool(missing))
+
+
 @pytest.mark.parametrize("unit", ["item", "stimulus_text"])
 def test_a_column_of_questions_is_no_unit(unit):
     """Whether the unit has a usual name or not, the error names the way to read questions."""
