@@ -231,8 +231,9 @@ class CrossReplication(Replicated):
     )
 
     def _notes(self) -> list[str]:
-        whys = dict.fromkeys([self.interval_reason, self.normalised_interval_reason])
-        notes = [f"No interval: {why}." for why in whys if why is not None]
+        whys = {self.normalised_interval_reason: " of the normalised estimate"}
+        whys[self.interval_reason] = ""  # of both, if the reasons are equal
+        notes = [f"No interval{of}: {why}." for why, of in whys.items() if why is not None]
         if np.isfinite([*self.interval(), *self.normalised_interval()]).any():
             notes.append(f"Intervals are about {self.about}{self._missed}.")
         return [*notes, *filter(None, [self.remark])]

@@ -203,7 +203,7 @@ class VarianceComponents(Result):
             for name in ("dependability", "generalizability"):
                 values = [getattr(one, name)(each) for one in self._estimates]
                 low, high = self._interval(*values)
-                row |= {name: float(values[0]), f"{name}_low": low, f"{name}_high": min(1.0, high)}
+                row |= {name: float(values[0]), f"{name}_low": low, f"{name}_high": min(high, 1.0)}
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -215,6 +215,8 @@ class VarianceComponents(Result):
             reason = self._no_interval_reason(name)
             x, *without = (one.by_name[name] for one in self._estimates)
             low, high = self._interval(x, *without) if reason is None else (np.nan, np.nan)
+            if reason is None and np.isnan(low) and all(np.isfinite(one).all() for one in without):
+                reason = "it does not change without any one unit or rater"
             if name == "rater" and high < self._most_of_raters:
                 high = self._most_of_raters
             rows.append((name, float(x), part, low, high, reason))
@@ -248,11 +250,11 @@ class VarianceComponents(Result):
         return f"{counted(R, 'rater')}; an interval takes {least}"
 
     def _interval(self, x: float | Floats, units: Floats, raters: Floats) -> tuple[float, float]:
-        """Return x ± t SE, SE² the sum of the jackknife variances over units and over raters."""
+        """Return x ± t SE, SE² the sum of the jackknife variances; NaN if that is 0."""
         R = len(raters)
-        if R < _FEWEST or not (np.isfinite(units).all() and np.isfinite(raters).all()):
-            return float("nan"), float("nan")
         error = np.sqrt(jackknife_variance(units) + jackknife_variance(raters))
+        if R < _FEWEST or not error > ROUNDING:
+            return float("nan"), float("nan")
         half = -t_quantile(R - 1, (1 + self.level) / 2) * error
         return float(x - half), float(x + half)
 

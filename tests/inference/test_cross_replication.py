@@ -309,6 +309,9 @@ class TestResult:
         assert np.isnan(result.normalised_interval()).all()
         assert result.to_frame()[["normalised_low", "normalised_high"]].isna().all().all()
         assert "without a normalised value" not in repr(result)
+        assert np.isfinite(result.interval()).all()
+        why = f"No interval of the normalised estimate: {result.normalised_reason}."
+        assert why in " ".join(str(result).split())
 
     def test_resamples_that_are_left_out(self):
         rows = text("a a a b / a b a a / b b b b / a a ab a / ab b ab ab")

@@ -83,6 +83,15 @@ def test_intervals_take_enough_raters():
     assert np.isfinite(six[["low", "high"]]).all(axis=None)
 
 
+def test_components_without_spread_have_no_interval():
+    """Two camps of three raters who always differ: leaving out any one changes nothing."""
+    rows = [("abcdef"[g], u, "xy"[(u + g // 3) % 2]) for u in range(20) for g in range(6)]
+    found = sa.variance_components(sa.Annotations.from_triples(rows))
+    assert found.frame[["low", "high"]].isna().all(axis=None)
+    assert {*found.frame["reason"]} == {"it does not change without any one unit or rater"}
+    assert found.by_raters()[["dependability_low", "dependability_high"]].isna().all(axis=None)
+
+
 def test_the_interval_is_the_two_way_jackknife():
     found = sa.variance_components(sa.simulate(30, 6, rng=2))
     variance = 0.0
