@@ -21,7 +21,7 @@ DARK = "#303030"
 STYLES: dict[str, tuple[str, Any, str, str]] = {
     "score": (ACCENT, "-", "o", "score"),
     "BCa": (GREY, (0, (5, 2)), "D", "bootstrap, BCa"),
-    "t": (DARK, "-", "s", "t, which the table prints"),
+    "t": (DARK, "-", "s", "t"),
     "jackknife": (DARK, (0, (1, 1.5)), "", "jackknife"),
     "percentile": (GREY, "-", "v", "bootstrap, percentile"),
 }
@@ -61,7 +61,7 @@ def _frame(axes: Any, title: str) -> None:
         wanted = tick == LEVEL
         axes.axhline(tick, color=INK if wanted else FAINT, linewidth=0.8, zorder=int(wanted))
     axes.set_title(title, loc="left", fontsize=11.5, color=INK, weight="bold", pad=24)
-    what = "of the 95% intervals hold the true alpha"
+    what = "95% intervals that cover the true alpha"
     axes.text(0, 1.03, what, transform=axes.transAxes, fontsize=9, color=INK)
     axes.set_xlabel("units, 3 raters", fontsize=9, color=INK, loc="left")
 
