@@ -367,7 +367,7 @@ BUDGET = {
     "diagnosis": 4_650,
     "distances": 2_450,
     "exports": 5_250,
-    "files": 1_950,
+    "files": 2_000,
     "inference": 7_300,
     "large": 4_750,
     "panels": 5_150,

@@ -26,7 +26,7 @@ from setagree.errors import (
     missing_package,
     option,
 )
-from setagree.files.delimited import check_title, with_header
+from setagree.files.delimited import MANY_ROWS, check_title, layout_hint, with_header
 from setagree.files.streams import OPEN_DOCUMENT, LargeError, Source, check_regular, is_bounded
 from setagree.study.frames import as_pandas
 
@@ -211,12 +211,13 @@ def _only_sheet(source: Source, book: Any) -> Any:
     except FileError as error:
         if len(filled) < 2:
             raise
-        rows = ([_as_text(cell.value) for cell in row] for row in _cells(filled[0]))
+        cells = islice(_cells(filled[0]), MANY_ROWS)
+        rows = [[_as_text(cell.value) for cell in row] for row in cells]
         try:
             check_title(source, enumerate(rows, 1), "row")
         except FileError as title:
             raise FileError(f"{error} In that sheet of {title}") from None
-        raise
+        raise FileError(f"{error}{layout_hint([*filter(any, rows)])}") from None
     return sheets[titles.index(name)]
 
 

@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, zip_longest
 from math import inf
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import numpy as np
 import pandas as pd
 
-from setagree.errors import FileError, counted, listing, option, shorten
+from setagree.errors import DataError, FileError, counted, listing, option, shorten
 from setagree.files.streams import (
     LargeError,
     Room,
@@ -26,6 +26,8 @@ from setagree.files.streams import (
     is_bounded,
     memory_of_computer,
 )
+from setagree.study.columns import detect_wide_layout
+from setagree.study.reading import Reading
 
 if TYPE_CHECKING:
     from pandas.io.parsers import TextFileReader
@@ -39,6 +41,8 @@ _SAMPLE = 2**16
 _BLOCK = 2**20
 _FEW_ROWS = 10
 """Number of rows that are searched for the names of the columns below a title."""
+MANY_ROWS = 500
+"""Number of rows that show which columns are those of raters."""
 _FEWEST_NAMES = 3
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 _LONGEST_LINE = 16 * 2**20
@@ -302,7 +306,8 @@ def check_title(
     source: Source, rows: Iterable[tuple[int, Sequence[str]]], what: Literal["line", "row"]
 ) -> None:
     """Raise `FileError` if the first of the numbered rows seem to be a title above the header."""
-    filled = [(n, [text for x in row if (text := x.strip())]) for n, row in islice(rows, _FEW_ROWS)]
+    numbered = list(islice(rows, MANY_ROWS))
+    filled = [(n, [text for x in row if (text := x.strip())]) for n, row in numbered[:_FEW_ROWS]]
     filled = [(n, texts) for n, texts in filled if texts]
     width = max((len(texts) for _, texts in filled), default=0)
     if width < _FEWEST_NAMES or 2 * len(filled[0][1]) >= width:
@@ -317,7 +322,19 @@ def check_title(
                 f"{what} {n} in {len(texts)}. If {what} {n} has the names of the columns, use "
                 f"{option('header_row', n)}, or delete the {what}s above it; if {what} {first} has "
                 f"them, use {option('header_row', first)}."
+                f"{layout_hint([row for k, row in numbered if k >= n])}"
             )
+
+
+def layout_hint(rows: Sequence[Sequence[str]]) -> str:
+    """Return what a table below its header would be refused for, or "" if its layout is clear."""
+    names, *cells = zip_longest(*zip_longest(*rows, fillvalue=""))
+    frame = pd.DataFrame(cells, columns=names)
+    try:
+        detect_wide_layout(frame.loc[:, [name != "" for name in names]], Reading())
+    except DataError as error:
+        return f" Then: {error}"
+    return ""
 
 
 def with_header(source: Source, cells: pd.DataFrame) -> pd.DataFrame:

@@ -417,13 +417,12 @@ def warn_agreed(raters: Sequence[object]) -> None:
         )
 
 
-def warn_totals(units: Sequence[object]) -> None:
-    """Warn if the last row seems to contain totals."""
+def warn_totals(units: Sequence[object], column: object) -> None:
+    """Warn if the last row seems to contain totals; `column` is the name of the units."""
     if len(units) > 1 and str(units[-1]).strip().casefold() in _TOTALS:
-        warn(
-            f"the last unit is called {shorten(units[-1])}; if it sums up the others, remove it.",
-            SetagreeWarning,
-        )
+        which = f"the last unit is called {shorten(units[-1])}"
+        way = "" if column is None else f" with {option('where', f'`{column}` != {units[-1]}')}"
+        warn(f"{which}; if it sums up the others, omit it{way}.", SetagreeWarning)
 
 
 _JOINED, _JOINED_OR_COMMA = re.compile(r"[/+&]"), re.compile(r"[/+&,]")

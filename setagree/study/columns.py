@@ -498,16 +498,17 @@ def detect_wide_layout(
         have = "has" if len(others) == 1 else "have"
         raise DataError(
             f"Columns {listing(alike)} have answers in common, as raters have, and "
-            f"{listing(others)} {have} none. If each rater has a column, use {option('wide')} and "
-            f"{option('raters', alike)}; if each row is one annotation, use "
-            f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
+            f"{listing(others)} {have} none. If each rater has a column, use "
+            f"{option('wide', value=True)} and {option('raters', alike)}; if each row is one "
+            f"annotation, use {option('unit', '...')}, {option('rater', '...')} and "
+            f"{option('labels', '...')}."
         )
     are_codes = unit is None and not {*times} <= {"0", "1", "0.0", "1.0"}
     if all(as_number(word) is not None for word in times) and not are_codes:
         raise DataError(
             f"Columns {listing(alike)} have only numbers, so that each may be a rater or a label. "
-            f"If each rater has a column, use {option('wide')}; if each label has one, name the "
-            "columns of the unit, the rater and the labels."
+            f"If each rater has a column, use {option('wide', value=True)}; if each label has one, "
+            "name the columns of the unit, the rater and the labels."
         )
     return unit, raters
 

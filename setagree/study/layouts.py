@@ -205,7 +205,7 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
             f"a wide table of {counted(len(data), 'row')} and {counted(len(columns), 'rater')} has "
             "no answers."
         )
-    warn_totals(ids.tolist())
+    warn_totals(ids.tolist(), unit)
     if raters is None:
         _check_stray_columns(columns)
         warn_agreed(names)

@@ -61,6 +61,7 @@ NUMBERS = as_json(row | {"labels": [int(x) for x in row["labels"]]} for row in L
         (LEWIDI_2023, "hs_train.json", "lewidi"),
         (LEWIDI_2025, "csc_train.json", "lewidi"),
         (as_json(LISTS), "rows.jsonl", "parallel_lists"),
+        (as_json(LISTS).replace('"x"', '"x, y"'), "rows.jsonl", "parallel_lists"),
         (NUMBERS, "rows.jsonl", "parallel_lists"),
         (json.dumps(LISTS), "rows.json", "parallel_lists"),
         (CELLS, "rows.csv", "parallel_lists"),

@@ -73,14 +73,18 @@ class TestSheets:
         with pytest.raises(FileError, match=r"cells in 2 sheets \('Round 1', '2'\); choose"):
             read_table("rounds.xlsx")
 
-    def test_which_with_a_title(self, tmp_path):
+    @pytest.mark.parametrize("title", [[["Round 1"], []], []])
+    def test_which_with_a_title_and_notes(self, title, tmp_path):
         openpyxl = pytest.importorskip("openpyxl")
         book = openpyxl.Workbook()
-        for row in (["Round 1"], [], ["unit", "ann", "bob"], ["u1", "x", "y"]):
+        rows = [["item", "Ann K", "bob", "notes"], ["u1", "x", "y"], [], ["u2", "y", "x", "hm"]]
+        for row in [*title, *rows]:
             book.active.append(row)
         book.create_sheet("codes").append(["label", "meaning"])
         book.save(tmp_path / "a.xlsx")
-        with pytest.raises(FileError, match=r"choose one with sheet='Sheet'\. .*use header_row=3,"):
+        header = r"use header_row=3, .* Then: Columns" if title else ""
+        raters = r"use wide=True and raters=\['Ann K', 'bob'\]"
+        with pytest.raises(FileError, match=f"choose one with sheet='Sheet'.*{header}.*{raters}"):
             read_table(tmp_path / "a.xlsx")
 
     def test_absent(self):

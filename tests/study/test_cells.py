@@ -195,5 +195,5 @@ class TestWideTables:
 
     def test_row_of_totals(self):
         rows = pd.DataFrame({"unit": ["u1", "u2", "Total"], "ann": [3, 4, 7], "bob": [3, 5, 8]})
-        with pytest.warns(SetagreeWarning, match="the last unit is called 'Total'"):
+        with pytest.warns(SetagreeWarning, match="'Total'; .* where='`unit` != Total'"):
             assert sa.Annotations.from_wide(rows, unit="unit", kind="value").n_units == 3

@@ -108,10 +108,11 @@ def is_parallel(peek: Peek) -> bool:
 
     Or all rows of a table have text with the same number of commas in both columns.
     """
+    if peek.record is not None:
+        return isinstance(peek.record, dict) and _parallel_keys(peek.record) is not None
     rows = [dict(zip(peek.header, row, strict=True)) for row in peek.rows]
-    first = peek.record if isinstance(peek.record, dict) else next(iter(rows), {})
-    if peek.record is not None or _parallel_keys(first):
-        return _parallel_keys(first) is not None
+    if rows and _parallel_keys(rows[0]):
+        return True
     keys = {_parallel_keys(row, _n_parts) for row in rows}
     return len(keys) == 1 and any(k and _n_parts(row[k[1]]) > 1 for row in rows for k in keys)
 
