@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import setagree as sa
 from setagree.cli import options as options
@@ -23,7 +23,8 @@ from setagree.cli.options import (
 from setagree.cli.output import Deliverer, command
 from setagree.cli.reading import how_read, names, rater_names, read_study, read_with_models
 from setagree.cli.show import say
-from setagree.errors import OptionError, spelling
+from setagree.diagnosis.next_ratings import Goal
+from setagree.errors import OptionError, check_choice, shorten, spelling
 from setagree.large.joining import model_files
 from setagree.large.recognition import find_export
 from setagree.wording.result_base import wrapped
@@ -45,7 +46,8 @@ class Request(Group, panel="Units to rate next"):
     budget: int = member("N", "Number of further ratings.", default=MISSING)
     goal: str = member(
         "WHAT",
-        "consensus (default), agreement, or prevalence (draws units that --model answered).",
+        "consensus (default), agreement, or prevalence (draws units that --model answered: a file, "
+        "or a rater of FILE, which has a column of raters).",
         default="consensus",
     )
     pool: Texts = member("NAME", "Available raters (default: those of the file).")
@@ -57,7 +59,15 @@ def queue(
     files: options.Files, *, reading: ApartReading, request: Request, delivery: Delivery
 ) -> None:
     """List the units to rate next."""
-    deliver = Deliverer(delivery, [*files, *model_files(reading.model)], reading)
+    models = model_files(reading.model)
+    deliver = Deliverer(delivery, [*files, *models], reading)
+    check_choice("goal", request.goal, get_args(Goal))
+    if request.goal == "prevalence" and {*files} <= {*models}:
+        raise OptionError(
+            f"--model {shorten(files[0])} is also the file to read. Name the file with the ratings "
+            "of people; if there are none, add a column of raters and name the model as in it: "
+            f"setagree next {shlex.join(files)} --goal prevalence --model NAME."
+        )
     how: dict[str, Any] = {"goal": request.goal, "budget": request.budget, "rng": request.seed}
     if request.goal == "prevalence":
         people = replace(reading, model=None)

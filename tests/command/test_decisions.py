@@ -256,3 +256,8 @@ def test_units_to_check_for_the_prevalence(tmp_path, monkeypatch):
     out = rows(*words, "--model", "gpt")
     assert [row["sampling_weight"] for row in out] == [4.0] * 10
     assert "--goal 'prevalence' needs --model" in refusal(*words)
+    both = ("next", "gpt.csv", "--budget", "10", "--model", "gpt.csv", "--goal")
+    said = refusal(*both, "prevalence")
+    assert "--model 'gpt.csv' is also the file to read. Name the file with the ratings of" in said
+    assert "setagree next gpt.csv --goal prevalence --model NAME" in said
+    assert "--goal 'prevalance'" in refusal(*both, "prevalance")

@@ -83,6 +83,15 @@ class TestPrevalence:
         assert "Angelopoulos" in methods_of(more).text
         assert more.main.n_units == 80
 
+    def test_the_model_is_named_if_there_are_several(self, more):
+        answers = more.everyone.to_long().query("rater == 'model'")
+        both = pd.concat([humans_only().to_long(), answers, answers.assign(rater="llama")])
+        f = gather(sa.Annotations.from_long(both), model=["llama", "model"], n_resamples=9, rng=1)
+        assert told(f)["Prevalence"].endswith(" Model: “llama”.")
+        assert "and the answers of the model llama to all" in methods_of(f).text
+        assert "Model: " not in told(more)["Prevalence"]
+        assert "and the answers of the model to all" in methods_of(more).text
+
     def test_no_section_if_people_have_all_units(self):
         model = humans_only().to_long().query("rater == 'r1'").drop(columns="rater")
         f = gather(humans_only(), model=model, n_resamples=49, rng=1)

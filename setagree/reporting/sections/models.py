@@ -368,6 +368,11 @@ def compute_prevalence(f: Findings) -> PrevalenceTable | None:
     return None
 
 
+def prevalence_summary(f: Findings, found: PrevalenceTable) -> Sentence:
+    """Return a sentence on the most frequent label, with the name of the model if several are."""
+    return (*found.words(), *((" Model: ", Name.of(found.model), ".") if len(f.models) > 1 else ()))
+
+
 def prevalence_sections(_: Findings, found: PrevalenceTable) -> Iterator[Section]:
     """Yield the table and the picture of the prevalence of labels."""
     frame = found._to_print()  # noqa: SLF001 - a method of the base class
@@ -380,12 +385,13 @@ def prevalence_sections(_: Findings, found: PrevalenceTable) -> Iterator[Section
     yield Section(table, Picture(draw, rows_height(len(table.rows))), note, lead)
 
 
-def prevalence_method(_: Findings, found: PrevalenceTable) -> Method:
+def prevalence_method(f: Findings, found: PrevalenceTable) -> Method:
     """Return a sentence on the estimate and its intervals, with the sources."""
     n, N = counted(found.checked.n, "unit"), f"{found.checked.n_units:,}"
+    model = f"the model {short_text(found.model)}" if len(f.models) > 1 else "the model"
     sentence = (
         f"The number of {N} units with each label was estimated from human answers to {n} and the "
-        "model's answers to all (post-stratification, as prediction-powered inference with its "
+        f"answers of {model} to all (post-stratification, as prediction-powered inference with its "
         "optimal weight; Angelopoulos et al., 2023); the intervals combine Wilson intervals of the "
         "strata (Zou & Donner, 2008)."
     )
@@ -420,7 +426,7 @@ PREVALENCE = Topic(
     prevalence_sections,
     compute_prevalence,
     about="Prevalence",
-    summary=lambda _, found: found.words(),
+    summary=prevalence_summary,
     method=prevalence_method,
     optional=True,
     without_estimate=True,
