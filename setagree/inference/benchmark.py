@@ -39,12 +39,9 @@ SCALES: dict[str, dict[str, float]] = {
 """Lower bound of each level; -1 is the lowest bound."""
 
 PROPOSED_FOR = {
+    **dict.fromkeys(SCALES, "The scale was proposed for kappa with the nominal distance"),
     "krippendorff": "The limits were proposed for alpha with nominal, ordinal, interval or ratio "
     "distances of single answers",
-    **dict.fromkeys(
-        ("landis_koch", "altman", "fleiss"),
-        "The scale was proposed for kappa with the nominal distance",
-    ),
 }
 """What a named scale was proposed for; Krippendorff (2004, Content Analysis, ch. 11) states his
 limits for alpha, which he defines for each of these levels of measurement."""
@@ -131,7 +128,7 @@ class Benchmark(Result):
     def _notes(self) -> list[str]:
         judged = self.agreement
         rule = " It is the best level whose cumulative membership (Gwet's) reaches 95%."
-        proposed = PROPOSED_FOR.get(self.scale, "")
+        proposed = PROPOSED_FOR.get(self.scale)
         caution = f"{proposed}. {PARTIAL_CREDIT}" if proposed else PARTIAL_CREDIT
         if isinstance(judged, Published):
             return [f"Verdict: {self.verdict}.{rule} {caution}"]
@@ -218,11 +215,11 @@ def benchmark(
 
     def judged(row: Agreement) -> Benchmark:
         at_least = row.interval(_TWO_SIDED)[0]
-        has_none = np.isnan(at_least)
-        levels = _memberships(row.estimate, np.nan if has_none else row.standard_error, lows)
+        error = np.nan if np.isnan(at_least) else row.standard_error
+        levels = _memberships(row.estimate, error, lows)
         if np.isnan(row.estimate):
             return Benchmark(row, name, levels, "undefined", reason=row.reason)
-        if has_none:
+        if np.isnan(at_least):
             reason = _no_bound_reason(row)
             return Benchmark(row, name, levels, f"none: {reason}", reason=reason)
         if row.interval_method == "t":

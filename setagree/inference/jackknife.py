@@ -95,15 +95,14 @@ class Jackknife(Result):
         return error if error > ROUNDING else 0.0
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return estimate ± t SE with n - 1 degrees of freedom, truncated at 1.
+        """Return estimate ± t SE with n - 1 df, truncated at 1 and percent agreement also at 0.
 
-        That of percent agreement is truncated at 0, too. Return NaN if the standard error is not
-        above 0.
+        Return NaN if the standard error is not above 0.
         """
         check_level(level)
         df = len(self._defined) - 1
-        one, least = self.agreement, self.agreement.definition.model.least
-        return t_interval(one.estimate, self.standard_error, df, level, least=least)
+        least = self.agreement.definition.model.least
+        return t_interval(self.agreement.estimate, self.standard_error, df, level, least=least)
 
     @property
     def acceleration(self) -> float:

@@ -122,12 +122,9 @@ def choices_method(f: Findings, table: AgreementTable) -> Method:
 
     every = {row.coefficient: row.definition for row in table}
     others_coefficients = [one for one in every.values() if one != f.main.definition]
-    listed = enumeration(
-        [
-            named(coefficient_name(one, [f.distance.name], in_sentence=True), one.source)
-            for one in others_coefficients
-        ]
-    )
+    names = [coefficient_name(x, [f.distance.name], in_sentence=True) for x in others_coefficients]
+    pairs = zip(names, others_coefficients, strict=True)
+    listed = enumeration([named(name, one.source) for name, one in pairs])
     words = (f"In addition to {f.main.definition.short}, the report gives ", *listed)
     others = dict.fromkeys(row.distance for row in table if row.distance != f.main.distance)
     if others:
