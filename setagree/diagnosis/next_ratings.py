@@ -18,10 +18,12 @@ from setagree.inference.panel_members import case_of, check_least, unweighted_un
 from setagree.inference.prevalence import with_one_model
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.study.annotations import Annotations
+from setagree.study.assembly import warn_names
 from setagree.study.attributes import set_apart
 from setagree.study.codes import as_objects
 from setagree.study.degrees import warn_degrees
 from setagree.study.identifiers import tidied
+from setagree.study.labels import is_missing
 from setagree.study.tally import Tally
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
@@ -360,10 +362,7 @@ def _all_units(
     """Return the units, those with a rating first, and how many ratings each has."""
     names = np.concatenate([study.units, study.unanswered])
     if units is not None:
-        check_list("units", units, "units")
-        existing = {*names.tolist()}
-        new = [one for one in dict.fromkeys(map(tidied, units)) if one not in existing]
-        names = as_objects([*names, *new])
+        names = as_objects(dict.fromkeys([*names, *_listed("units", units, names)]))
     return names, np.bincount(study.unit_codes, minlength=len(names))
 
 
@@ -421,10 +420,22 @@ def _pool(study: Annotations, pool: Sequence[object] | None) -> list[Any]:
     """Return the available raters, each once."""
     if pool is None:
         return [*study.raters.tolist()]
-    check_list("pool", pool, "raters")
-    if not len(pool):
+    listed = _listed("raters", pool, study.raters, called="pool")
+    if not listed:
         raise OptionError(f"{option('pool', [])} is empty; omit it to use the raters of the study.")
-    return [*dict.fromkeys(map(tidied, pool))]
+    return listed
+
+
+def _listed(
+    what: str, names: Sequence[object], existing: npt.NDArray[np.object_], *, called: str = ""
+) -> list[Any]:
+    """Return distinct names; raise if one is missing, warn if it looks like an existing one."""
+    check_list(called or what, names, what)
+    listed = [*dict.fromkeys(map(tidied, names))]
+    if any(map(is_missing, listed)):
+        raise OptionError(f"{option(called or what)} lists {what} without a name.")
+    warn_names(what.capitalize(), as_objects(dict.fromkeys([*existing.tolist(), *listed])))
+    return listed
 
 
 def _raters(

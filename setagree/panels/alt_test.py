@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -34,7 +34,7 @@ from setagree.limits import MAX_PLANNED_UNITS
 from setagree.panels.members import NO_HUMAN, models_and_humans, rater_index
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
-from setagree.wording.number_format import four
+from setagree.wording.number_format import four, number
 from setagree.wording.result_base import Result, ResultPerModel
 from setagree.wording.sentences import Name, Sentence, Words, cut, enumeration, in_message, visible
 from setagree.wording.tables import Column
@@ -48,6 +48,7 @@ _DRAWS, _CELLS = 10_000, 1_000_000
 _SEED = 20250125
 
 _POOR, _LIKE_CHANCE, _NAMED = 0.2, 0.1, 5
+_two = partial(number, digits=2, plain=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,11 +170,11 @@ class AltTest(Result):
             words.append(" Fewer than three humans could be tested: do not rely on it.")
         if self.reference_alpha < _POOR:
             words.append(
-                f" The humans agree poorly with each other (alpha {self.reference_alpha:.2f}): it "
-                "takes little to be as near to them as one of them is."
+                f" The humans agree poorly with each other (alpha {_two(self.reference_alpha)}): "
+                "it takes little to be as near to them as one of them is."
             )
         if len(by_chance):
-            parts = [(Name.of(who), f" ({value:.2f})") for who, value in by_chance.items()]
+            parts = [(Name.of(who), f" ({_two(value)})") for who, value in by_chance.items()]
             more = len(parts) - _NAMED
             shown: list[Sentence] = [*parts[:_NAMED], *([(f"{more:,} more",)] if more > 0 else [])]
             words.append(" Agrees with the other humans hardly more than chance: ")

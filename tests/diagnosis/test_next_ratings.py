@@ -10,7 +10,7 @@ from scipy import stats
 
 import setagree as sa
 from setagree.diagnosis.next_ratings import _expected_gains, _gain, _risk
-from setagree.errors import DataError, OptionError
+from setagree.errors import DataError, OptionError, SimilarLabelsWarning
 
 
 def test_the_worked_expected_gains_of_votes():
@@ -117,6 +117,11 @@ def test_those_are_asked_who_answered_least():
     assert sa.next_ratings(study, budget=2, pool=["new"]).no_rater_reason == ""
     with pytest.raises(OptionError, match="is empty; omit it"):
         sa.next_ratings(study, budget=2, pool=[])
+    for options, what in (({"pool": ["a", None]}, "raters"), ({"units": [float("nan")]}, "units")):
+        with pytest.raises(OptionError, match=f"lists {what} without a name"):
+            sa.next_ratings(study, budget=2, **options)
+    with pytest.warns(SimilarLabelsWarning, match="Raters that look alike are kept apart"):
+        sa.next_ratings(study, budget=2, pool=[str(study.raters[0]).upper()])
 
 
 def test_where_nobody_is_left_to_ask():

@@ -1,6 +1,7 @@
 """The alternative annotator test: published figures, a slow reference, what it refuses."""
 
 import os
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -323,6 +324,7 @@ class TestHumans:
         note = in_message(result.reservations)
         assert note.startswith(" The humans agree poorly with each other (alpha ")
         assert note.endswith(" and 2 more; a win there is weak evidence.")
+        assert "(alpha 0.00)" in in_message(replace(result, reference_alpha=-0.001).reservations)
 
     def test_nothing_to_agree_on(self):
         rows = text(" / ".join(["a a a a"] * 30))
