@@ -362,13 +362,13 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 4_250,
-    "coefficients": 3_200,
+    "coefficients": 2_800,
     "credit": 2_450,
     "diagnosis": 4_650,
     "distances": 2_450,
     "exports": 5_250,
     "files": 2_000,
-    "inference": 7_300,
+    "inference": 7_700,
     "large": 4_750,
     "panels": 5_150,
     "plots": 2_650,

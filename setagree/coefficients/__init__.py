@@ -16,5 +16,4 @@ Read in this order:
   differences and means of estimates; `score_interval`: the interval that needs no standard error.
 - `tails`: tail probabilities and quantiles of the normal and the t distribution.
 - `parts`: the coefficient of each group of units, and of the study without each rater.
-- `shuffler`: the coefficient of studies whose answers are permuted.
 """

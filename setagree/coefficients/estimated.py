@@ -95,7 +95,7 @@ class Estimated:
         # domain's own units times 1 - n / N.
         if not len(self.deviations):
             return float("nan")
-        (strata, _, n_strata), u, n = self._strata, self.deviations, self.n_drawn
+        (strata, n_strata), u, n = self._strata, self.deviations, self.n_drawn
         own, m = np.bincount(strata, minlength=n_strata), float(len(u))
         means = self.stratum_sums / np.maximum(own, 1)
         inside = np.bincount(strata, (u - means[strata]) ** 2, n_strata)
@@ -112,21 +112,22 @@ class Estimated:
     @cached_property
     def n_drawn(self) -> Codes:
         """Number of units drawn of each stratum, 0 for a stratum outside the domain."""
-        own = np.bincount(*self._strata)
+        strata, n_strata = self._strata
+        own = np.bincount(strata, minlength=n_strata)
         return own if self.drawn is None else np.maximum(own, self.drawn) * (own > 0)
 
     @property
     def stratum_sums(self) -> Floats:
         """The sum of the deviations in each stratum."""
-        strata, _, n = self._strata
+        strata, n = self._strata
         return np.asarray(np.bincount(strata, self.deviations, n), dtype=np.float64)
 
     @property
-    def _strata(self) -> tuple[Codes, None, int]:
-        """The stratum of each unit, no weights, and the number of strata, as `bincount` takes."""
+    def _strata(self) -> tuple[Codes, int]:
+        """The stratum of each unit, and the number of strata."""
         if self.sample is None or self.sample.groups is None:
-            return 0 * self.units, None, 1
-        return self.sample.groups[self.units], None, len(self.sample.names)
+            return 0 * self.units, 1
+        return self.sample.groups[self.units], len(self.sample.names)
 
 
 def estimated(

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import exp, inf, log, pi, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
@@ -284,14 +283,14 @@ def moments(whole: UnitSums) -> Moments | None:
     drawn = _as_drawn(case, x, E, delta, psi, counted)
     if drawn is None:
         return None
-    delta, psi, m = drawn.delta, drawn.psi, drawn.times
+    delta, psi, m, df, pseudo = drawn
     n, M2, S2 = float(m.sum()), case.weights.squares(pi), dot(pi, e * e)
     # s0 = sum del² / sum del, and c0 = sum del psi / sum del, of a unit of rb answers from the urn
     mass = case.pairable_mass * tally.pairable
     rb = dot(mass, tally.pattern_ratings) / float(mass.sum())
     pairs = rb * (rb - 1) / 2
     s0 = (M2 + 2 * (rb - 2) * S2 + (pairs - 1 - 2 * (rb - 2)) * apart**2) / (pairs * apart)
-    s0 *= drawn.pseudo * float(S.P / S.M)
+    s0 *= pseudo * float(S.P / S.M)
     psi_k = np.full(len(pi), E) if model.fixed else 2 * whole.of_values - E
     c0 = dot(pi * e, psi_k) / apart
     seen = dot(m, delta) + _PSEUDO * s0
@@ -301,7 +300,7 @@ def moments(whole: UnitSums) -> Moments | None:
     v0 = 0.0
     if type(model) is Urn:  # the variance of Do / De if all answers are drawn from the urn
         v0 = n * _chance_variance(whole, E, M2 - 2 * S2 + apart**2)
-    return Moments(n, drawn.df, x, y, E, s, 1 - 2 * c / E + V / E**2, v0)
+    return Moments(n, df, x, y, E, s, 1 - 2 * c / E + V / E**2, v0)
 
 
 def _chance_variance(whole: UnitSums, E: float, M: float) -> float:
@@ -317,29 +316,19 @@ def _chance_variance(whole: UnitSums, E: float, M: float) -> float:
     return dot(case.squared_mass, a) * M / (float(whole.sums.M) * E) ** 2
 
 
-class _Drawn(NamedTuple):
-    """del and psi of the sampled entities: patterns of units, weighted units, clusters."""
-
-    delta: Floats
-    psi: Floats
-    times: Floats
-    df: float
-    pseudo: float
-    """Factor of the piece from the urn."""
-
-
 def _as_drawn(
     case: Case, Do: float, E: float, delta: Floats, psi: Floats, m: Floats
-) -> _Drawn | None:
-    """Return del and psi of the sampled entities, or None if all units are in one cluster.
+) -> tuple[Floats, Floats, Floats, float, float] | None:
+    """Return del and psi of the sampled entities: patterns of units, weighted units or clusters.
 
-    `delta` and `psi` are those of patterns or units, of which `m` count.
+    Then how often each entity counts, the degrees of freedom of t and the factor of s0. None if all
+    units are in one cluster. `delta` and `psi` are those of patterns or units, of which `m` count.
     del_g = Do + (G/n) sum_{i in g} (del_i - Do) over G clusters, del_i = Do + w_i (del_i - Do) with
     weights of mean 1; psi alike.
     """
     sample, patterns = case.sample, case.tally.unit_patterns
     if sample is None or patterns is None:
-        return _Drawn(delta, psi, m, float(m.sum()) - 1, 1.0)
+        return delta, psi, m, float(m.sum()) - 1, 1.0
     of_unit = slice(None) if len(m) == len(patterns) else patterns
     units = np.flatnonzero(m[of_unit])
     n, delta, psi = len(units), delta[of_unit][units] - Do, psi[of_unit][units] - E
@@ -347,7 +336,7 @@ def _as_drawn(
         w = case.unit_weights[units]
         w = w / w.mean()
         df = n**2 / float(w @ w) - 1
-        return _Drawn(Do + w * delta, E + w * psi, np.ones(n), df, float(w @ w) / n)
+        return Do + w * delta, E + w * psi, np.ones(n), df, float(w @ w) / n
     assert sample.groups is not None  # noqa: S101 - clusters are groups
     groups = np.unique(sample.groups[units], return_inverse=True)[1]
     sizes = np.bincount(groups)
@@ -356,4 +345,4 @@ def _as_drawn(
         return None
     sums = [np.asarray(G / n * np.bincount(groups, x)) for x in (delta, psi)]
     pseudo = float(sizes @ sizes) / n * G / n
-    return _Drawn(Do + sums[0], E + sums[1], np.ones(G), G - 1.0, pseudo)
+    return Do + sums[0], E + sums[1], np.ones(G), G - 1.0, pseudo

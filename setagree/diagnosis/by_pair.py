@@ -16,7 +16,6 @@ import pandas as pd
 from setagree.checks import MOST_BYTES, MOST_STEPS, Codes, Floats, check_cost, check_drawing, public
 from setagree.coefficients.case import Case, divided
 from setagree.coefficients.parts import Parts, are_computed_together
-from setagree.coefficients.shuffler import arrangements
 from setagree.coefficients.sums import UnitSums
 from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.common import (
@@ -48,6 +47,7 @@ from setagree.errors import (
 )
 from setagree.inference.cross_replication import cross_replication
 from setagree.inference.panel_members import require_raters
+from setagree.inference.shuffler import arrangements
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import BLOCK_ENTRIES, MAX_SCORED_GROUPS, TIE
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient

@@ -22,7 +22,6 @@ from setagree.checks import (
 )
 from setagree.coefficients.case import ROUNDING
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.shuffler import counted_disagreement, dense_weights, lists_pairs
 from setagree.coefficients.sums import Sums, coefficient, features
 from setagree.credit.base import DenseWeights, neighbours
 from setagree.errors import (
@@ -43,6 +42,7 @@ from setagree.inference.resampling import (
     over_resamples,
     row_weights,
 )
+from setagree.inference.shuffler import counted_disagreement, dense_weights, lists_pairs
 from setagree.inference.unit_order import (
     check_weighted,
     drawn_rows,

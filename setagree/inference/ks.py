@@ -10,7 +10,6 @@ import pandas as pd
 
 from setagree.checks import Codes, Floats, Rng, as_generator, check_cost
 from setagree.coefficients.case import ROUNDING, value_pairs
-from setagree.coefficients.shuffler import Cells, pairs_of
 from setagree.credit.base import Weights
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, warn
@@ -21,6 +20,7 @@ from setagree.inference.permutation import (
     ratings_of,
     share_reached,
 )
+from setagree.inference.shuffler import Cells, pairs_of
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_study, takes_data
 from setagree.limits import TIE
 from setagree.scoring.coefficients import krippendorff_alpha

@@ -12,11 +12,11 @@ import pandas as pd
 from setagree.checks import Codes, Floats, Rng, as_generator, check_drawing, check_resamples
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.shuffler import Cells, Shuffler
 from setagree.errors import DataError, OptionError, check_choice, option
 from setagree.inference.panel_members import require_study
 from setagree.inference.resampling import Resampled
 from setagree.inference.rotation import rotated_estimates
+from setagree.inference.shuffler import Cells, Shuffler
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import MAX_RESHUFFLED, MAX_TABLE_CELLS, TIE

@@ -33,12 +33,12 @@ from measuring import peak
 from small_studies import annotations, random_rows, row_lists, text
 
 import setagree as sa
-from setagree.coefficients import shuffler as shuffling
 from setagree.coefficients.chance_models import Model
-from setagree.coefficients.shuffler import Shuffler, arrangements
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.inference import permutation
+from setagree.inference import shuffler as shuffling
 from setagree.inference.permutation import PermutationTest, exact_mean, shuffler_of
+from setagree.inference.shuffler import Shuffler, arrangements
 from setagree.scoring.coefficients import COEFFICIENTS
 
 every_coefficient = pytest.mark.parametrize("name", COEFFICIENTS)

@@ -9,8 +9,8 @@ from inference_support import HARD, PAIRS, estimates, fitting, noisy_rows, score
 from measuring import peak
 
 import setagree as sa
-from setagree.coefficients import shuffler as shuffling
 from setagree.inference import bootstrap
+from setagree.inference import shuffler as shuffling
 from setagree.inference.permutation import shuffler_of
 
 every_pair = pytest.mark.parametrize(("name", "distance"), PAIRS)

@@ -249,15 +249,10 @@ class Shuffler(Cells):
     def _sums(self, r: Codes) -> tuple[Sums, Floats]:
         """Return the sums without O, and a_i in O = sum a_i q_i, for r ratings per unit."""
         n, M, O, _, own = (each.take(r) for each in self.features)
-        by_ratings = self.model.weigh == "ratings"
-        sums = Sums(
-            n.sum(axis=-1),
-            np.einsum("...u,u->...", M, self.w),
-            np.zeros(()),
-            np.zeros(()),
-            np.einsum("...u,u->...", own, self.w**2) if by_ratings else np.zeros(()),
-        )
-        return sums, O * self.w
+        pairs = ((M, self.w), (own, self.w**2))
+        of_M, of_own = (np.einsum("...u,u->...", each, w) for each, w in pairs)
+        not_needed = np.zeros(())
+        return Sums(n.sum(axis=-1), of_M, not_needed, not_needed, of_own), O * self.w
 
     @cached_property
     def _fixed_sums(self) -> tuple[Sums, Floats]:
