@@ -401,7 +401,8 @@ def repeated(names: Sequence[object], n: int) -> Column:
 def stacked_answers(columns: Sequence[Column]) -> Column:
     """Return the concatenated columns of answers, with their order of categories if any."""
     is_numeric = all(pd.api.types.is_numeric_dtype(c.dtype) for c in columns)
-    if is_numeric or any(map(order_of, columns)):
+    is_text = all(isinstance(c.dtype, pd.StringDtype) for c in columns)
+    if is_numeric or is_text or any(map(order_of, columns)):
         return stacked(columns)
     return pd.Series(np.concatenate([as_objects(c) for c in columns]), dtype=object)
 
