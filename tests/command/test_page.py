@@ -270,6 +270,7 @@ class TestSession:
         found = session("table", coefficient="", distance="masi", **UNCHANGED)["headline"]
         alpha = sa.krippendorff_alpha(sa.read(STUDY, blank="empty"))
         low, high = alpha.interval(method="score")
+        assert found["what"] == "Krippendorff's alpha with the MASI distance"
         assert found["estimate"] == f"{alpha.estimate:.3f}"
         assert found["interval"] == f"{low:.3f} to {high:.3f}"
         assert (found["interval_name"], found["about"]) == ("95% score interval", "these raters")

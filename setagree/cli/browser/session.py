@@ -26,7 +26,7 @@ from setagree.errors import (
 )
 from setagree.large.opening import open_study, open_table
 from setagree.large.recognition import find_export
-from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.coefficients import COEFFICIENTS, distance_name
 from setagree.study.columns import detect_wide_layout, usual_roles
 from setagree.study.labels import is_missing
 from setagree.study.reading import Plan
@@ -262,7 +262,7 @@ def _headline(one: sa.Agreement) -> Answer:
     return {
         "symbol": one.definition.symbol,
         "estimate": number(one.estimate),
-        "what": f"{one.definition.title} with the {one.distance} distance",
+        "what": f"{one.definition.title} with the {distance_name(one.distance)} distance",
         "interval": "" if math.isnan(low) else interval(low, high),
         "interval_name": f"95% {'score ' if one.interval_method == 'score' else ''}interval",
         "about": one.about,

@@ -220,7 +220,7 @@ function answered({ error, rows = [], headline = {}, before, notes }) {
   $("symbol").textContent = headline.symbol ?? "";
   $("estimate").textContent = headline.estimate ?? "–";
   $("what").replaceChildren(headline.what ?? "");
-  if (headline.interval) $("what").append(make("br"), `${headline.interval_name} `, make("b", headline.interval), `, ${headline.about}`);
+  if (headline.interval) $("what").append(make("br"), `${headline.interval_name} `, make("b", headline.interval), ` (for ${headline.about})`);
   const sentences = [error, headline.reason && `Undefined, because ${headline.reason}.`, before, ...notes];
   $("moved").textContent = sentences.filter(Boolean).join(" ");
   $("moved").classList.toggle("problem", Boolean(error));
