@@ -49,7 +49,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "prodigy",
-        "Prodigy, JSONL (choice)",
+        "Prodigy, JSONL (choice, spans)",
         (Signature("records", {"_input_hash", "_task_hash", "answer"}),),
         of_tool("prodigy", "read"),
         "A rejected example may have no label or no answer: $blank.",

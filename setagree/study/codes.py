@@ -197,7 +197,7 @@ def _unknown_labels(
     place: Callable[[int], str],
     times: Codes | None,
 ) -> LabelError | None:
-    """Return the error for several labels outside the codebook, or None for a single one."""
+    """Return the error for labels outside the codebook, or None if there are none."""
     cells: dict[Any, list[int]] = {}
     hints: dict[Any, list[Any]] = {}
     for position, error in failures.items():
@@ -205,7 +205,7 @@ def _unknown_labels(
             for label in error.labels:
                 cells.setdefault(label, []).append(position)
                 hints[label] = near_names(label, error.allowed, limit=1)
-    if len(cells) < 2:
+    if not cells:
         return None
     count = {label: n_cells(np.isin(codes, at), times) for label, at in cells.items()}
     labels = sorted(count, key=lambda label: (-count[label], str(label)))
@@ -221,10 +221,11 @@ def _unknown_labels(
         f"{{{pair[1]!r}: {pair[1]!r}, {pair[0]!r}: {pair[1]!r}, ...}}",
         f"--codebook {pair[1]},{pair[0]}={pair[1]}",
     )
+    verb, them, targets = ("is", "it", "a label") if len(labels) == 1 else ("are", "them", "labels")
     return LabelError(
-        f"{counted(len(labels), 'label')} are not in the codebook: {', '.join(shown)}"
-        f"{f' and {rest:,} more' if rest else ''}. First: {place(first)}. Add them to the "
-        f"codebook, correct the answers, or map them to labels, as in {way}."
+        f"{counted(len(labels), 'label')} {verb} not in the codebook: {', '.join(shown)}"
+        f"{f' and {rest:,} more' if rest else ''}. First: {place(first)}. Add {them} to the "
+        f"codebook, correct the answers, or map {them} to {targets}, as in {way}."
     )
 
 

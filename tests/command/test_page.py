@@ -342,7 +342,7 @@ class TestSession:
     def test_an_export(self, session):
         found = session("read", path=str(EXAMPLES / "prodigy.jsonl"), how={})
         assert found["columns"] == []
-        assert found["notes"] == ["Read as Prodigy, JSONL (choice) (tool='prodigy')"]
+        assert found["notes"] == ["Read as Prodigy, JSONL (choice, spans) (tool='prodigy')"]
 
     def test_changes(self, session):
         """Raters left out and labels merged are what `what_if` tries, and how far they move it."""

@@ -43,7 +43,7 @@ class TestFormats:
         printed = ok("formats")
         for name, title in sa.formats()[["name", "title"]].itertuples(index=False):
             assert re.search(rf"^{re.escape(name)} +{re.escape(title)}\*?$", printed, re.MULTILINE)
-        assert "prodigy                Prodigy, JSONL (choice)*\n" in printed
+        assert "prodigy                Prodigy, JSONL (choice, spans)*\n" in printed
         assert "* from the documented format, not verified against a live export\n" in printed
 
     def test_for_programs(self):

@@ -272,7 +272,7 @@ def test_options_of_labels(tmp_path):
     """case= and codebook= are those of the other doors; errors name the file."""
     path = write(tmp_path, "prodigy")
     assert sa.read(path, codebook=LABELS).labels == tuple(sorted(LABELS))
-    with pytest.raises(sa.SetagreeError, match=r"prodigy\.json': .*'gull' is not in the codebook"):
+    with pytest.raises(sa.SetagreeError, match=r"prodigy\.json': 1 label .*codebook: 'gull'"):
         sa.read(path, codebook=["crow", "heron, grey", "wren|owl#"])
     records = hf_sequence({("p1", "mia"): {"Crow"}, ("p1", "noa"): {"crow"}})
     assert sa.read(write(tmp_path, "hf_sequence", records), case="lower").n_values == 1

@@ -188,7 +188,9 @@ class TestLabelColumns:
     def test_codebook(self):
         sentence = refused_sets(objects("joy", "joy, suprise"), codebook=["joy", "surprise"])
         assert sentence == (
-            "Row 1: label 'suprise' is not in the codebook. Did you mean 'surprise'?"
+            "1 label is not in the codebook: 'suprise' (1 answer, near 'surprise'). First: Row 1. "
+            "Add it to the codebook, correct the answers, or map it to a label, as in "
+            "{'surprise': 'surprise', 'suprise': 'surprise', ...}."
         )
 
     @pytest.mark.parametrize("cells", [["a", "b"], [["a"], ["b"]]], ids=["text", "lists"])
