@@ -63,12 +63,6 @@ SPAN_TOPICS: tuple[Topic, ...] = (
 )
 """The topics that are defined for labelled spans, whose pieces have sizes."""
 
-_UNWEIGHTED = "are counted over the units of the sample, without their weights."
-"""End of the note of a section that does not take sampling weights into account."""
-
-_ONE_BY_ONE = "and treat the units as drawn one by one."
-"""End of the note of a section that ignores clusters, strata or a population size."""
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -126,8 +120,9 @@ def gather(
         # The tables show undefined parts of a study, and notes state where degrees do not count.
         warnings.simplefilter("ignore", DegreesWarning)
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
-        # The report states the sampling of the units, which these functions ignore.
+        # The report states the sampling of the units, which these functions ignore or repeat.
         warnings.filterwarnings("ignore", message="(by_unit|confusions|permutation_test) ")
+        warnings.filterwarnings("ignore", message="intervals .* clustered by (?!.* of the group )")
         f = Findings(humans, main, benchmark(main), level, wanted, everyone, named)
         _compute(f)
     correct(f)
@@ -237,9 +232,11 @@ def _completed(f: Findings, topic: Topic, section: Section) -> Section:
             pieces = "Units are pieces of documents, which count by their length."
     elif f.main.case.is_weighted:
         if topic.unweighted and section.table:
-            design = f"{topic.unweighted} {_UNWEIGHTED}"
+            design = "are counted over the units of the sample, without their weights."
+            design = f"{topic.unweighted} {design}"
     elif drawn is not None and topic.one_by_one:
-        design = f"{topic.one_by_one} ignore {drawn.description} {_ONE_BY_ONE}"
+        ignored = f"ignore {drawn.description} and treat the units as drawn one by one."
+        design = f"{topic.one_by_one} {ignored}"
     if lead is None:
         lead = topic.summary(f, f.result(topic.id)) if topic.summary else ()
     meanings, lows = [], []

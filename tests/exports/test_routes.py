@@ -262,8 +262,8 @@ def test_options_for_columns_do_not_make_a_table_of_an_export(tmp_path, option, 
     said = refusal(words[0], path, *words[1:])
     assert said.startswith(f"Error: {option} is for tables, and ")
     assert (
-        "read as Prodigy, JSONL (choice, spans). The name of the file is a column with --filename-column"
-        in said
+        "read as Prodigy, JSONL (choice, spans). The name of the file is a column with "
+        "--filename-column" in said
     )
     columns = {"unit": "text", "rater": "_annotator_id", "labels": "answer"}
     assert sa.read(path, **columns, strata="answer").sampling.strata == "answer"

@@ -270,3 +270,18 @@ class TestSampled:
         f = gathered(study)
         assert "interval" not in plain(headline(f))
         assert verdict_sentence(f).startswith("No verdict. Too few rarer answers for an interval")
+
+
+def test_few_documents_are_warned_of_once():
+    spans = [
+        (f"d{d}", rater, 10 * s + (rater == "y" and d % 2), 10 * s + 5, "ab"[(d + s) % 2])
+        for d in range(6)
+        for rater in "xy"
+        for s in range(3)
+    ]
+    frame = pd.DataFrame(spans, columns=["document", "rater", "start", "end", "label"])
+    study = sa.Annotations.from_spans(frame, length=dict.fromkeys(frame["document"], 40))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        gathered(study)
+    assert [one.category for one in caught].count(FewClustersWarning) == 1
