@@ -115,6 +115,13 @@ def test_how_many_are_counted(beside):
     assert "The raters are human; 1 model is left out of these numbers." in said
 
 
+def test_a_name_of_a_model_among_the_raters_is_counted():
+    unmarked = gather(with_model("gpt-4o"), n_resamples=19, rng=1)
+    assert table(unmarked, "data")["Names of models"] == (1, "counted as people: 'gpt-4o'")
+    named = gather(with_model("gpt-4o"), model="gpt-4o", n_resamples=19, rng=1)
+    assert "Names of models" not in table(named, "data")
+
+
 def test_the_section_compares(beside):
     both = [sa.krippendorff_alpha(one).estimate for one in (humans_only(), with_model())]
     note = by_id(beside)["models"].note

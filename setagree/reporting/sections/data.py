@@ -13,6 +13,7 @@ from setagree.errors import counted, listing
 from setagree.reporting.sections.base import Findings, Section, Table, Topic
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
+from setagree.study.attributes import likely_models
 from setagree.wording.label_sets import Degrees
 from setagree.wording.number_format import share
 from setagree.wording.sentences import Sentence
@@ -71,6 +72,8 @@ def _statuses(study: Annotations) -> Iterator[Counted]:
 
 def _models(f: Findings) -> Iterator[Counted]:
     """Yield the number of models, of their ratings, and of units that only they answered."""
+    if likely := likely_models(f.study):
+        yield "Names of models", len(likely), f"counted as people: {listing(likely)}"
     if not f.models:
         return
     yield "Models", len(f.models), "left out of all numbers except those of their own sections"
