@@ -37,15 +37,15 @@ from setagree.cli.options import (
 from setagree.cli.output import Deliverer, about, command
 from setagree.cli.reading import Note, Rows, long_table, names, read_or_reduce
 from setagree.cli.show import say
+from setagree.diagnosis.grouping import named_rows
 from setagree.errors import DataError, OptionError, check_choice, counted, spelling
 from setagree.inference.panel_members import check_threshold
 from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.results import ABOUT
 from setagree.scoring.scorer import main_distance
 from setagree.scoring.table_notes import left_out
-from setagree.study.assembly import code_ids, pick_column, warn_names
-from setagree.study.columns import note_guessed, with_missing_ids
-from setagree.study.frames import numbered
+from setagree.study.assembly import code_ids, warn_names
+from setagree.study.columns import note_guessed
 from setagree.study.reading import Plan
 from setagree.wording.gates import GATE_FORMS, Decision, exit_code
 from setagree.wording.number_format import four, level_text
@@ -467,9 +467,8 @@ def groups_of_rows(
                 "options."
             )
     table, how, _ = long_table(files, reading, besides=by, option="--by", is_first=True)
-    cells = pick_column(with_missing_ids(table, [by]), by)
-    has_group = cells.notna().to_numpy()
-    table, (codes, groups) = numbered(table)[has_group], code_ids(cells[has_group], "group")
+    table, cells = named_rows(table, by)
+    codes, groups = code_ids(cells, "group")
     warn_names("Groups", groups)
     if len(groups) < least:
         raise DataError(f"--by {by!r}: {counted(len(groups), 'group')}; two are compared.")
@@ -480,8 +479,6 @@ def groups_of_rows(
             f"--time {by!r}."
         )
     note_guessed(replace(how, **{name: getattr(reading, name) for name in how.columns}), how, say)
-    if n := int((~has_group).sum()):
-        say(f"{counted(n, 'row')} with nothing in column {by!r} left out.")
     return [(str(one), (table[codes == k], how)) for k, one in enumerate(groups)]
 
 

@@ -15,6 +15,7 @@ from setagree.checks import check_level
 from setagree.coefficients.estimated import Estimated, estimated
 from setagree.coefficients.tails import t_quantile, t_tail
 from setagree.diagnosis.common import reasons, score_whole, uncertainty
+from setagree.diagnosis.grouping import named_rows
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -37,6 +38,7 @@ from setagree.large.recognition import find_export
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
+from setagree.study.assembly import code_ids, warn_names
 from setagree.study.columns import QUESTIONS, with_columns
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number
@@ -224,13 +226,25 @@ def question_studies(
                 f"{option('questions', questions)}: the table has no column of questions{hint}; "
                 f"list the columns of answers, of {listing(names, limit=12)}."
             )
-        parts = {str(q): part for q, part in table.groupby(column, sort=False)}
-        return {name: _typed(part.drop(columns=column), how) for name, part in parts.items()}
+        return _by_cell(table, column, how)
     if absent := [name for name in questions if name not in names]:
         hint = did_you_mean(absent[0], names)
         raise DataError(f"there is no column {absent[0]!r} for {option('questions')}.{hint}")
     others = [name for name in names if name not in questions]
     return {name: _typed(table[[*others, name]], how, name) for name in questions}
+
+
+def _by_cell(table: pd.DataFrame, column: str, how: Reading) -> dict[str, Annotations]:
+    """Return the study of each question that a column names."""
+    rows, cells = named_rows(table, column)
+    codes, names = code_ids(cells, "question")
+    if len({*map(str, names)}) < len(names):
+        raise DataError(
+            f"column {column!r} has questions as numbers and as text: {listing([*names])}."
+        )
+    warn_names("Questions", names)
+    rows = rows.drop(columns=column)
+    return {str(name): _typed(rows[codes == k], how) for k, name in enumerate(names)}
 
 
 def _export_questions(source: Any, how: Reading) -> list[str]:

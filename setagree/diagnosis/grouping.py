@@ -218,10 +218,7 @@ def _columns(
     is_missing_cell = kept & cells.isna().to_numpy()
     nothing = int(is_missing_cell.sum())
     if nothing and leaves_out and nothing < kept.sum():
-        warn(
-            f"{counted(nothing, 'row')} with nothing in column {column!r} left out.",
-            DroppedRowsWarning,
-        )
+        _warn_nothing(nothing, column)
         has_cell = ~is_missing_cell
         table, cells, kept = numbered(table)[has_cell], cells[has_cell], kept[has_cell]
     elif nothing:
@@ -230,6 +227,19 @@ def _columns(
             "it in, or remove these rows."
         )
     return resolved, table, cells[kept], kept
+
+
+def named_rows(table: pd.DataFrame, column: str) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    """Return the rows with something in a column, and its cells; warn of the other rows."""
+    cells = pick_column(with_missing_ids(table, [column]), column)
+    is_named = cells.notna().to_numpy()
+    if nothing := int((~is_named).sum()):
+        _warn_nothing(nothing, column)
+    return numbered(table)[is_named], cells[is_named]
+
+
+def _warn_nothing(n: int, column: str) -> None:
+    warn(f"{counted(n, 'row')} with nothing in column {column!r} left out.", DroppedRowsWarning)
 
 
 _MAX_WINDOWS = 2_000

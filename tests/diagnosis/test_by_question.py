@@ -9,7 +9,7 @@ from scipy import stats
 
 import setagree as sa
 from setagree.diagnosis.by_question import by_question
-from setagree.errors import DroppedRowsWarning
+from setagree.errors import DataError, DroppedRowsWarning
 
 RNG = np.random.default_rng(5)
 TRUTH = RNG.integers(1, 4, 40)
@@ -66,6 +66,20 @@ def test_a_column_of_questions():
     for questions in ("question", "all"):
         found = by_question(long, questions, labels="answer")
         pd.testing.assert_frame_equal(found.frame, by_question(TABLE, QUESTIONS).frame)
+
+
+def test_rows_of_a_column_of_questions():
+    long = TABLE.melt(["unit", "rater"], var_name="question", value_name="answer")
+    asked = long["question"].map({"emotion": 1, "stance": " 2 "}).astype(object)
+    more = long.assign(question=asked)
+    more.loc[len(more)] = [0, "ann", None, "a"]
+    with pytest.warns(DroppedRowsWarning, match="1 row with nothing in column 'question' left out"):
+        found = by_question(more, "question", labels="answer")
+    assert found.frame["question"].tolist() == ["1", "2", "mean"]
+    assert found["1"].estimate == parts()[0].estimate
+    twice = long.assign(question=long["question"].map({"emotion": 1, "stance": "1"}))
+    with pytest.raises(DataError, match="has questions as numbers and as text: 1, '1'"):
+        by_question(twice, "question", labels="answer")
 
 
 def test_a_condition_on_the_column_of_questions():
