@@ -122,8 +122,9 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
     """Make a function public whose first parameter is anything that `open_study` reads.
 
     The options of `ReadingOptions` are added by name, the answers of further raters by position: a
-    second positional parameter comes last, after them, or is passed by name. An optional one is
-    not a collection. Both reach the function in a `Source`. `takes_sizes` is that of `public`.
+    second positional parameter comes last, after them, or is passed by name. After answers, an
+    optional one is not a collection. Both reach the function in a `Source`. `takes_sizes` is that
+    of `public`.
 
     Examples
     --------
@@ -150,7 +151,8 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
         if built and (useless := [option(name) for name in passed if name not in of_study]):
             raise OptionError(f"the study is already built; omit {', '.join(useless)}.")
         own = [x for x in others if args and x.name not in kwargs]
-        if own and isinstance(args[-1], list | tuple | Mapping | np.ndarray | pd.Series):
+        is_new = bool(own) and not built
+        if is_new and isinstance(args[-1], list | tuple | Mapping | np.ndarray | pd.Series):
             own = [x for x in own if x.default is x.empty]
         if (n_raters := len(args) - len(own)) > 1:
             args = (SeveralRaters(args[:n_raters]), *args[n_raters:])
