@@ -17,7 +17,7 @@ from setagree.credit.dense import (
     matrix_weights,
     transport_weights,
 )
-from setagree.credit.geometry import SetGeometry
+from setagree.credit.geometry import SetGeometry, zeroed
 from setagree.credit.overlap import (
     AbsoluteWeights,
     NominalWeights,
@@ -25,7 +25,6 @@ from setagree.credit.overlap import (
     PointWeights,
     SquaredWeights,
     check_overlap_function,
-    zeroed,
 )
 from setagree.credit.semantic import BestMatchWeights, CentroidWeights, DegreeWeights
 from setagree.credit.subsets import SizeTable

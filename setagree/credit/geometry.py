@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from setagree.checks import Codes, Floats
 from setagree.credit.base import in_blocks
+from setagree.distances.base import OverlapDistance, OverlapFunction
 from setagree.errors import DataError
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
 
@@ -183,3 +184,16 @@ def labels_of_values(values: Sequence[Any], kind: str) -> SetGeometry:
     if kind == "number":
         raise DataError("numbers have no labels to look at; this is for label sets and categories.")
     return SetGeometry([v if isinstance(v, frozenset) else frozenset([v]) for v in values])
+
+
+def zeroed(distance: OverlapDistance) -> OverlapFunction:
+    """Return the function of a checked distance, set to 0 for equal sets and if it is negative.
+
+    Only rounding gives other values there.
+    """
+    return partial(_without_rounding, distance.function)
+
+
+def _without_rounding(function: OverlapFunction, a: Any, b: Any, i: Any) -> Floats:
+    d = np.asarray(function(a, b, i), dtype=np.float64)
+    return np.where((d < 0) | ((a == b) & (b == i)), 0.0, d)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -18,9 +18,9 @@ from setagree.credit.base import (
     largest_in_blocks,
 )
 from setagree.credit.cost_model import CostModel, Plan
-from setagree.credit.geometry import SetGeometry
+from setagree.credit.geometry import SetGeometry, zeroed
 from setagree.credit.subsets import SizeFunction, SizeTable, SubsetIndex
-from setagree.distances.base import OverlapDistance, OverlapFunction, ScaleDistance
+from setagree.distances.base import OverlapDistance, ScaleDistance
 from setagree.distances.matrix import LEAST, MOST, ROUNDING
 from setagree.errors import DistanceError
 from setagree.wording.label_sets import LabelSet
@@ -268,19 +268,6 @@ class OverlapWeights(BlockWeights):
                 if largest >= bound:
                     return largest
         return largest
-
-
-def zeroed(distance: OverlapDistance) -> OverlapFunction:
-    """Return the function of a checked distance, set to 0 for equal sets and if it is negative.
-
-    Only rounding gives other values there.
-    """
-    return partial(_without_rounding, distance.function)
-
-
-def _without_rounding(function: OverlapFunction, a: Any, b: Any, i: Any) -> Floats:
-    d = np.asarray(function(a, b, i), dtype=np.float64)
-    return np.where((d < 0) | ((a == b) & (b == i)), 0.0, d)
 
 
 def check_overlap_function(distance: OverlapDistance, sizes: Codes) -> None:

@@ -16,7 +16,6 @@ from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_dat
 from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
-from setagree.scoring.table_notes import missing_reason
 from setagree.wording.number_format import four, level_text
 from setagree.wording.result_base import Result, bracketed
 from setagree.wording.tables import Column
@@ -82,9 +81,9 @@ class Benchmark(Result):
         Columns level, from, to, membership and cumulative (both Gwet's), best level first.
     verdict : str
         The level that contains `at_least`; if that is NaN, the best level whose cumulative
-        membership is at least 0.95. "undefined" if the coefficient is NaN, and "none" with the
-        reason if it has no interval, such as if all answers except the commonest weigh less than
-        four units.
+        membership is at least 0.95. "undefined" if the coefficient is NaN. If its standard error is
+        0, or it has no interval, such as if all answers except the commonest weigh less than four
+        units, "none" with the reason, and the memberships are NaN.
     at_least : float
         Lower bound of the 90% score interval, which the coefficient exceeds with 95% confidence.
         NaN without a score interval or a verdict.
@@ -132,18 +131,16 @@ class Benchmark(Result):
         caution = f"{proposed}. {PARTIAL_CREDIT}" if proposed else PARTIAL_CREDIT
         if isinstance(judged, Published):
             return [f"Verdict: {self.verdict}.{rule} {caution}"]
-        has_members = bool(self.levels["membership"].notna().all())
         if not np.isnan(self.at_least):
             about = raters_in_words([judged])
             about += f", {drawn}" if (drawn := judged.drawn) else ""
             named = "Fieller's" if judged.interval_method == "fieller" else "score"
             rule = (
                 f" {judged.coefficient} is at least {four(self.at_least)} with 95% "
-                f"confidence ({named} interval, {about})"
+                f"confidence ({named} interval, {about}); membership is Gwet's, from the standard "
+                "error."
             )
-            members = "; membership is Gwet's, from the standard error"
-            rule += f"{members if has_members else f'. {missing_reason(judged)}'}."
-        elif not has_members:
+        elif self.levels["membership"].isna().any():
             rule = ""
         has_none = self.reason is not None and not np.isnan(judged.estimate)
         verdict = f"No verdict. {self.reason}" if has_none else f"Verdict: {self.verdict}"
@@ -161,8 +158,9 @@ def benchmark(
     """Return the level of a benchmark scale that a coefficient reaches with 95% confidence.
 
     The verdict is the level that contains the lower bound of the 90% score interval, which keeps
-    its coverage in small studies and without any disagreement, too; of labelled spans it is
-    Fieller's over documents. `at_least` tests the same bound.
+    its coverage in small studies, too; of labelled spans it is Fieller's over documents. A study
+    with a standard error of 0, such as in full agreement, has no verdict; `at_least` compares its
+    interval with a threshold.
 
     Units from strata, from a population of known size and from most clusters have t intervals (see
     `Agreement.interval_method`). Their verdict is Gwet's (2014, ch. 6). The membership of a level
@@ -219,8 +217,8 @@ def benchmark(
         levels = _memberships(row.estimate, error, lows)
         if np.isnan(row.estimate):
             return Benchmark(row, name, levels, "undefined", reason=row.reason)
-        if np.isnan(at_least):
-            reason = _no_bound_reason(row)
+        reason = _no_bound_reason(row) if np.isnan(at_least) else row.standard_error_reason
+        if reason is not None:
             return Benchmark(row, name, levels, f"none: {reason}", reason=reason)
         if row.interval_method == "t":
             return Benchmark(row, name, levels, _reached(levels))

@@ -16,8 +16,7 @@ from setagree.checks import Codes, Floats, check_cost, check_level
 from setagree.coefficients.case import ROUNDING, divided
 from setagree.credit import WeightBuilder
 from setagree.credit.base import Weights
-from setagree.credit.geometry import SetGeometry
-from setagree.credit.overlap import zeroed
+from setagree.credit.geometry import SetGeometry, zeroed
 from setagree.distances import Distance, NominalDistance, OverlapDistance
 from setagree.distances.base import OverlapFunction
 from setagree.distances.degrees import DegreeDistance

@@ -12,7 +12,6 @@ from setagree.reporting.sections.base import Findings
 from setagree.scoring.coefficients import coefficient_name, distance_name, own_name
 from setagree.scoring.references import is_ours
 from setagree.scoring.results import Agreement, raters_in_words
-from setagree.scoring.table_notes import missing_reason
 from setagree.wording.number_format import interval, level_text, number, rough
 from setagree.wording.sentences import Sentence
 
@@ -85,17 +84,13 @@ def verdict_sentence(f: Findings, *, brief: bool = False) -> str:
 
 def _notes(f: Findings) -> list[str]:
     """Return the notes on the interval of the headline."""
-    zero = missing_reason(f.main) if _is_judged(f) and f.main.standard_error == 0 else None
-    return [
-        *filter(None, (rough([f.main.interval(f.level)[0]]), zero and f"{zero}.", f.main.remark))
-    ]
+    return [*filter(None, (rough([f.main.interval(f.level)[0]]), f.main.remark))]
 
 
 def caution(f: Findings) -> str:
     """Return the caution on the limits that the verdict does not state already."""
-    if f.main.reason is not None or not _is_judged(f):
-        return ""
-    return f"{PROPOSED_FOR['krippendorff']}. {PARTIAL_CREDIT}" if _is_meant(f) else PARTIAL_CREDIT
+    proposed = f"{PROPOSED_FOR['krippendorff']}. " * _is_meant(f)
+    return f"{proposed}{PARTIAL_CREDIT}" if _is_judged(f) else ""
 
 
 def _is_meant(f: Findings) -> bool:
@@ -115,9 +110,14 @@ def _threshold_verdict(f: Findings) -> list[str]:
 
 def _no_verdict(f: Findings) -> str:
     """Return the reason for a missing verdict by the limits of the scale."""
-    if f.verdict.reason is None:
+    if (reason := f.verdict.reason) is None:
         return "No verdict by the usual limits, which are for agreement beyond chance."
-    return f"No verdict. {f.verdict.reason[0].upper()}{f.verdict.reason[1:]}."
+    if f.main.standard_error != 0 or np.isnan(f.main.interval(f.level)[0]):
+        return f"No verdict. {reason[0].upper()}{reason[1:]}."
+    return (
+        f"No verdict by the usual limits, which need a standard error above 0: {reason[0].lower()}"
+        f"{reason[1:]}. at_least and setagree check compare the interval with a threshold."
+    )
 
 
 def _is_judged(f: Findings) -> bool:

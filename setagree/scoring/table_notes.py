@@ -92,12 +92,12 @@ def remarks(rows: Sequence[Agreement]) -> list[str]:
     """Return sentences on methods, on rows without an interval or error, and on rough ones."""
     found = [row for row in rows if row.reason is None and row.spread.reason is None]
     of_method = ((text, row) for row in rows for text in _method_texts(row))
-    missing = ((missing_reason(row), row) for row in found)
+    missing = ((_missing_reason(row), row) for row in found)
     rough = ((reason, row) for row in found for reason in rough_reasons(row))
     return _of_rows([*of_method, *missing, *rough], rows)
 
 
-def missing_reason(row: Agreement) -> str | None:
+def _missing_reason(row: Agreement) -> str | None:
     """Return the reason for a missing interval or p, or for a standard error of 0, or None."""
     if (reason := row.interval_reason) is None:
         zero = f"{row.standard_error_reason}, which leaves a standard error of 0"

@@ -126,6 +126,18 @@ def test_a_small_standard_error():
         assert judged(estimate, 1e-9).verdict == verdict
 
 
+@every_scale
+def test_a_standard_error_of_0(scale):
+    alike = sa.krippendorff_alpha(annotations(text("a b / b a") * 4))
+    result = sa.benchmark(alike, scale=scale)
+    assert result.verdict == "none: All units disagree alike"
+    assert "No verdict. All units disagree alike." in flat(result)
+    assert result.levels[["membership", "cumulative"]].isna().all(axis=None)
+    agreed = sa.krippendorff_alpha(annotations(text("a a / b b / c c") * 4))
+    verdict = "none: No disagreement was seen in 12 units"
+    assert sa.benchmark(agreed, scale=scale).verdict == verdict
+
+
 def test_a_scale_of_your_own():
     result = judged(0.6, 1e-9, {"fine": 0.5, "no": -1, "so so": 0.1})
     assert result.scale == "your scale"
@@ -269,24 +281,19 @@ def test_rough_bounds_are_called_rough():
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ("a a / b b / c c / d d", "No disagreement was seen in 20 units, which leaves a standard "),
-        ("a b / b a", "All units disagree alike; permutation_test gives a p-value"),
-        ("a a / b a", "All units have the same linearised value"),
+        ("a a / b b / c c / d d", "no disagreement was seen in 20 units"),
+        ("a b / b a", "all units disagree alike"),
+        ("a a / b a", "all units have the same linearised value"),
     ],
 )
-def test_a_standard_error_of_0_is_judged_by_the_interval(rows, reason):
-    """The level is that of the bound that `at_least` tests; the note has the reason."""
+def test_a_standard_error_of_0_gives_no_benchmark(rows, reason):
+    """`benchmark` needs a standard error; `at_least` compares a bound of the score interval."""
     pairs = " / ".join([rows] * (20 // len(rows.split(" / "))))
     kappa = sa.conger_kappa(annotations(text(pairs)))
     test = sa.at_least(kappa, 0.6)
     assert test.low == kappa.interval(0.9)[0]
     assert test.passes == (test.low >= 0.6)
-    found = sa.benchmark(kappa)
-    assert found.at_least == test.low
-    level = found.levels.set_index("level")["from"]
-    assert level[found.verdict] == level[level <= max(test.low, -1)].max()
-    assert reason in flat(found)
-    assert found.levels[["membership", "cumulative"]].isna().all(axis=None)
+    assert sa.benchmark(kappa).verdict.lower().startswith(f"none: {reason}")
 
 
 def test_the_caution_is_that_of_the_scale():
