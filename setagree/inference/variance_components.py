@@ -216,7 +216,7 @@ class VarianceComponents(Result):
             x, *without = (one.by_name[name] for one in self._estimates)
             low, high = self._interval(x, *without) if reason is None else (np.nan, np.nan)
             if reason is None and np.isnan(low) and all(np.isfinite(one).all() for one in without):
-                reason = "it does not change without any one unit or rater"
+                reason = "it does not change if any one unit or rater is left out"
             if name == "rater" and high < self._most_of_raters:
                 high = self._most_of_raters
             rows.append((name, float(x), part, low, high, reason))

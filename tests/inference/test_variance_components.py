@@ -88,7 +88,7 @@ def test_components_without_spread_have_no_interval():
     rows = [("abcdef"[g], u, "xy"[(u + g // 3) % 2]) for u in range(20) for g in range(6)]
     found = sa.variance_components(sa.Annotations.from_triples(rows))
     assert found.frame[["low", "high"]].isna().all(axis=None)
-    assert {*found.frame["reason"]} == {"it does not change without any one unit or rater"}
+    assert {*found.frame["reason"]} == {"it does not change if any one unit or rater is left out"}
     assert found.by_raters()[["dependability_low", "dependability_high"]].isna().all(axis=None)
 
 

@@ -272,6 +272,7 @@ class TestSampled:
         assert verdict_sentence(f).startswith("No verdict. Too few rarer answers for an interval")
 
 
+@pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
 def test_few_documents_are_warned_of_once():
     spans = [
         (f"d{d}", rater, 10 * s + (rater == "y" and d % 2), 10 * s + 5, "ab"[(d + s) % 2])
@@ -283,5 +284,12 @@ def test_few_documents_are_warned_of_once():
     study = sa.Annotations.from_spans(frame, length=dict.fromkeys(frame["document"], 40))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        gathered(study)
+        f = gathered(study)
     assert [one.category for one in caught].count(FewClustersWarning) == 1
+    # Without a text that shows them, the labels stand below the strips, most disagreement first.
+    labels = [*f.results["labels"]["label"]]
+    for passage in by_id(f)["places"].passages:
+        assert [(k, name.text) for k, name in passage.key] == [*enumerate(labels)]
+    text = dict.fromkeys(frame["document"], "word " * 8)
+    of_text = gathered(sa.Annotations.from_spans(frame, text=text))
+    assert [passage.key for passage in by_id(of_text)["places"].passages] == [[], []]

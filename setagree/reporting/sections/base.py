@@ -234,12 +234,16 @@ class Piece(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A document, or a part of it, with the pieces of each rater."""
+    """A document, or a part of it, with the pieces of each rater.
+
+    `key` has the labels without a text that could show them, by the number of their colour.
+    """
 
     title: Sentence
     lines: Sequence[tuple[Name, Sequence[Piece]]]
     is_cut_before: bool
     is_cut_after: bool
+    key: Sequence[tuple[int, Name]] = ()
 
 
 @dataclass(frozen=True)

@@ -232,7 +232,9 @@ def _quoted(f: Findings, d: int, worst: int, title: Sentence, colours: dict[Any,
             for one, after in zip(pieces, following, strict=True)
         ]
         lines.append((Name.of(study.raters[g]), pieces))
-    return Passage(title, lines, low > 0, high < len(text))
+    seen = {label for v in {*study.value_codes[rows].tolist()} for label in sets[v]}
+    key = [(min(colours[x], N_COLOURS), Name.of(x)) for x in colours if x in seen and texts is None]
+    return Passage(title, lines, low > 0, high < len(text), key)
 
 
 CONTENTS = Topic("data", "Documents and spans", overview)
