@@ -494,7 +494,7 @@ class TestSpelling:
         rows = "unit,rater,labels\nu1,where=a,blank=b\nu1,ann,joy\nu2,where=a,joy\nu2,ann,joy\n"
         Path("units=3.csv").write_text(rows)
         said = refusal("score", "units=3.csv", "--codebook", "joy,blank=c")
-        assert "label 'blank=b' is not in the codebook" in said
+        assert "1 label is not in the codebook: 'blank=b' (1 answer, near 'blank=c')" in said
         assert "'missing=x'" in refusal("score", "units=3.csv", "--unit", "missing=x")
         assert "'raters=b'" in refusal("score", "units=3.csv", "--exclude-raters", "raters=b")
         assert "'units=3.csv' is the input" in refusal("score", "units=3.csv", "-o", "units=3.csv")

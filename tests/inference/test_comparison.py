@@ -716,7 +716,7 @@ class TestResult:
         # 0.25 -+ 1.64485 x 0.125, and twice the normal tail at -2.
         assert repr(found) == (
             "<Comparison (same_units, linearised): one [d] - two [d] = 0.2500 "
-            "(90% 0.0444 to 0.4556, p = 0.0455)>"
+            "(90% 0.0444 to 0.4556, p = 0.046)>"
         )
         assert found.to_frame().columns.tolist() == COLUMNS
 

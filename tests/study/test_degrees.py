@@ -190,7 +190,7 @@ def test_beside_other_columns():
     more = pd.concat([table, pd.DataFrame(lone, columns=table.columns)], ignore_index=True)
     twice = sa.read(more, degree="degree", status="status")
     assert (twice.n_missing, twice.statuses.loc["cem"].tolist()) == (2, [0, 1, 0, 0, 0])
-    with pytest.raises(SetagreeError, match="label 'joy' is not in the codebook"):
+    with pytest.raises(SetagreeError, match="1 label is not in the codebook: 'joy'"):
         sa.read(TABLE, degree="degree", codebook=["calm", "fear"])
 
 

@@ -59,7 +59,9 @@ def test_a_number_among_words():
     frame = table("joy", "2", "2, joy")
     said = warned(frame)[MixedScaleWarning]
     assert said.startswith("label '2' (2 ratings): a number among words, read as a label.")
-    with pytest.raises(LabelError, match=r"Unit 'u0', rater 'r1': label '2' is not in the"):
+    with pytest.raises(
+        LabelError, match=r"codebook: '2' \(2 answers\)\. First: Unit 'u0', rater 'r1'"
+    ):
         sa.Annotations.from_long(frame, codebook=["anger", "sadness", "joy"])
 
 
