@@ -47,8 +47,6 @@ class Model:
         Whether it depends on the list of categories.
     redraws_labels : bool
         Whether it needs label sets, and a distance that depends only on their sizes and overlap.
-    least : float or None
-        The least value of the coefficient, at which intervals are cut, or None.
     """
 
     weigh: Weigh = "units"
@@ -56,7 +54,6 @@ class Model:
     fixed: ClassVar[bool] = False
     lists_values: ClassVar[bool] = False
     redraws_labels: ClassVar[bool] = False
-    least: ClassVar[float | None] = None
 
     def linearised(self, case: Case) -> tuple[float, Floats | None]:  # noqa: ARG002
         """Return y of a study, and y_i, that of each row's answers against those of the study.
@@ -178,8 +175,6 @@ class Uniform(Fixed):
 @dataclass(frozen=True)
 class NoChance(Fixed):
     """No correction for chance: pe = 0."""
-
-    least: ClassVar[float | None] = 0.0
 
     def level(self, case: Case) -> float:  # noqa: ARG002 - the same for every study
         """Return 1."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from setagree.checks import Floats
 from setagree.coefficients.case import Case, dot
-from setagree.coefficients.chance_models import Urn
+from setagree.coefficients.chance_models import NoChance, Urn
 from setagree.coefficients.sums import UnitSums
 from setagree.coefficients.tails import (
     log_t_density,
@@ -247,7 +247,9 @@ def score_interval(whole: UnitSums, error: float, t_df: float) -> ScoreInterval 
     `error` and `t_df` are the standard error and the degrees of freedom of its t interval.
     """
     found = moments(whole)
-    return None if found is None else ScoreInterval(found, error, t_df, whole.model.least)
+    # Without a chance term 0 is the least value; the others have none.
+    least = 0.0 if isinstance(whole.model, NoChance) else None
+    return None if found is None else ScoreInterval(found, error, t_df, least)
 
 
 def moments(whole: UnitSums) -> Moments | None:

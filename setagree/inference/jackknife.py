@@ -95,14 +95,13 @@ class Jackknife(Result):
         return error if error > ROUNDING else 0.0
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return estimate ± t SE with n - 1 df, truncated at 1 and percent agreement also at 0.
+        """Return estimate ± t SE with n - 1 degrees of freedom, truncated at 1.
 
         Return NaN if the standard error is not above 0.
         """
         check_level(level)
         df = len(self._defined) - 1
-        least = self.agreement.definition.model.least
-        return t_interval(self.agreement.estimate, self.standard_error, df, level, least=least)
+        return t_interval(self.agreement.estimate, self.standard_error, df, level)
 
     @property
     def acceleration(self) -> float:

@@ -40,15 +40,12 @@ _SIMULATED = (Urn, GwetUrn, UrnOfEachRater, Uniform, NoChance)
 """Chance models for which simulations confirmed the coverage of the score interval."""
 
 
-def t_interval(
-    estimate: float, error: float, df: float, level: float, *, least: float | None = None
-) -> tuple[float, float]:
-    """Return estimate ± t SE, cut at 1 and at the least value; NaN without an SE above 0."""
+def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[float, float]:
+    """Return estimate ± t SE, its upper end cut at 1; NaN without an SE above 0."""
     if not error > 0:
         return NONE
     half = -t_quantile(df, (1 + level) / 2) * error
-    low = estimate - half
-    return low if least is None else max(low, least), min(1.0, estimate + half)
+    return estimate - half, min(1.0, estimate + half)
 
 
 def same_value_reason(what: str = "units") -> str:
@@ -260,7 +257,7 @@ class CoefficientInterval:
     def by_t(self, level: float) -> tuple[float, float]:
         """Return the t interval, or NaN without a standard error above 0."""
         error, df = self.spread.standard_error, self.spread.degrees_of_freedom
-        return t_interval(self.parts.estimate, error, df, level, least=self.model.least)
+        return t_interval(self.parts.estimate, error, df, level)
 
     def interval(self, level: float, method: Method | None = None) -> tuple[float, float]:
         """Return the interval of a method, by default that of the study.

@@ -420,8 +420,7 @@ class Agreement(Result):
             The confidence level, strictly between 0 and 1.
         method : {"score", "t", "fieller"}, optional
             The score interval, which is not defined for strata and for a population of known size,
-            or estimate ± t SE with its upper end cut at 1 (Gwet 2014; irrCAC) and the lower end of
-            percent agreement at 0, or Fieller's
+            or estimate ± t SE with only its upper end cut at 1 (Gwet 2014; irrCAC), or Fieller's
             interval over documents, of alpha if units have sizes. Default: `interval_method`, that
             is, score, t for strata, populations of known size and most clusters, and Fieller's for
             alpha of units with sizes. By default the interval is NaN if all answers except the
@@ -450,9 +449,8 @@ class Agreement(Result):
                     f"{option('method', method)} is about these raters; omit "
                     f"{option('over', 'both')}."
                 )
-            basis, least = self.two_way, self.definition.model.least
-            df = basis.degrees_of_freedom
-            return t_interval(self.estimate, basis.standard_error, df, level, least=least)
+            basis = self.two_way
+            return t_interval(self.estimate, basis.standard_error, basis.degrees_of_freedom, level)
         if method == "score" and (reason := self.inference.no_score_reason) is not None:
             raise OptionError(f"{option('method', 'score')} {reason}.")
         if method == "fieller" and not self.case.is_sized:

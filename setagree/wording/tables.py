@@ -294,7 +294,7 @@ _LATEX = str.maketrans(
 
 
 def _as_latex(text: str) -> str:
-    """Return text in which no character has a meaning to LaTeX; minus signs of numbers are ones."""
+    """Return text in which no character has a meaning to LaTeX, with minus signs in numbers."""
     return re.sub(r"(?<![\w-])-(?=\d)", "$-$", text.translate(_LATEX))
 
 
