@@ -313,16 +313,17 @@ def check_title(
     if width < _FEWEST_NAMES or 2 * len(filled[0][1]) >= width:
         return
     first, title = filled[0]
-    for n, texts in filled[1:]:
-        are_names = len({*texts}) == len(texts) and not any(map(_NUMBER.fullmatch, texts))
-        if are_names and len(texts) >= width - 1:
+    wide = [(n, texts) for n, texts in filled[1:] if len(texts) >= width - 1]
+    for n, texts in wide:
+        if len({*texts}) == len(texts) and not any(map(_NUMBER.fullmatch, texts)):
             text = shorten(title[0].lstrip("\ufeff"))
+            # A wide row above may be the header, with repeated names.
+            below = [row for k, row in numbered if k >= n] if n == wide[0][0] else []
             raise FileError(
                 f"{source}: {what} {first} has text in {counted(len(title), 'cell')}, {text}, and "
                 f"{what} {n} in {len(texts)}. If {what} {n} has the names of the columns, use "
                 f"{option('header_row', n)}, or delete the {what}s above it; if {what} {first} has "
-                f"them, use {option('header_row', first)}."
-                f"{layout_hint([row for k, row in numbered if k >= n])}"
+                f"them, use {option('header_row', first)}.{layout_hint(below) if below else ''}"
             )
 
 

@@ -260,6 +260,13 @@ class TestTitle:
         study = sa.read(path, header_row=n, wide=True, blank="missing")
         assert (study.units.tolist(), study.n_ratings) == (["u1", "u2", "u3"], 8)
 
+    @pytest.mark.parametrize(("names", "n"), [("id,ann,bob,notes", 2), ("id,ann,ann,notes", 3)])
+    def test_columns_of_raters_are_guessed_below_the_first_wide_line(self, write, names, n):
+        said = refusal(write(f"Round 1\n{names}\nu1,joy,fear,x\nu2,joy,joy,\nu3,fear,fear,\n"))
+        assert f"If line {n} has the names" in said
+        assert ("Then: Columns 'ann', 'bob' have answers in common" in said) == (n == 2)
+        assert ("Then: " in said) == (n == 2)
+
     def test_lines_are_those_of_the_file(self, write):
         path = write("Round 1\n\n" + BELOW + "u4,a\n")
         assert "line 7 has 2 cells, the header 4" in refusal(path, header_row=3)
