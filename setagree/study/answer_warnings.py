@@ -421,7 +421,9 @@ def warn_totals(units: Sequence[object], column: object) -> None:
     """Warn if the last row seems to contain totals; `column` is the name of the units."""
     if len(units) > 1 and str(units[-1]).strip().casefold() in _TOTALS:
         which = f"the last unit is called {shorten(units[-1])}"
-        way = "" if column is None else f" with {option('where', f'`{column}` != {units[-1]}')}"
+        way, condition = "", f'`{column}` != "{units[-1]}"'
+        if column is not None:  # named, because a column in a condition is not guessed
+            way = f" with {option('unit', column)} and {option('where', condition)}"
         warn(f"{which}; if it sums up the others, omit it{way}.", SetagreeWarning)
 
 

@@ -194,6 +194,12 @@ class TestWideTables:
             assert sa.Annotations.from_wide(pair, unit="unit").n_raters == 2
 
     def test_row_of_totals(self):
-        rows = pd.DataFrame({"unit": ["u1", "u2", "Total"], "ann": [3, 4, 7], "bob": [3, 5, 8]})
-        with pytest.warns(SetagreeWarning, match="'Total'; .* where='`unit` != Total'"):
-            assert sa.Annotations.from_wide(rows, unit="unit", kind="value").n_units == 3
+        rows = pd.DataFrame({"Item no.": ["u1", "u2", "Grand total"], "ann": [3, 4, 7], "bob": 3})
+        with pytest.warns(SetagreeWarning, match="the last unit is called 'Grand total'") as caught:
+            assert sa.read(rows, wide=True, kind="value").n_units == 3
+        way = {"unit": "Item no.", "where": '`Item no.` != "Grand total"'}
+        advice = "omit it with unit={unit!r} and where={where!r}.".format(**way)
+        assert str(caught[0].message).endswith(advice)
+        with pytest.warns(SetagreeWarning, match="drops 1 of 3 rows"):
+            study = sa.read(rows, wide=True, kind="value", **way)
+        assert study.units.tolist() == ["u1", "u2"]
