@@ -71,7 +71,7 @@ def test_every_pair(coefficient, distance):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("coefficient", KNOWN)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_any_study(coefficient, data):
     """The same for any small study; without a rater's only unit that rater is gone as well."""

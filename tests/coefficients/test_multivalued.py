@@ -40,7 +40,7 @@ def totals_of(pool):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", ["nominal", *SIZE_DISTANCES])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(pool=st.lists(st.sampled_from(sets_of("abcde")), min_size=1, max_size=8))
 def test_expected_disagreement_by_enumeration(distance, pool):
     d = reference.SET_DISTANCES[distance]

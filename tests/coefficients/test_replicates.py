@@ -66,7 +66,7 @@ def test_every_pair(coefficient, distance):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_any_study_and_any_weights(coefficient, data):
     raters = 2 if COEFFICIENTS[coefficient].raters == "two" else 4

@@ -37,7 +37,7 @@ positions = st.lists(st.integers(0, 40), min_size=1, max_size=12, unique=True)
 
 
 @every_kind
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(p=positions, columns=st.sampled_from([None, 1, 3]))
 def test_sums_equal_the_pairs(make, formula, p, columns):
     p = np.array(p, dtype=float)

@@ -161,7 +161,7 @@ class TestWeightedJaccard:
         assert weights.distance_total == pytest.approx(D.sum())
         assert weights.max_distance == 1
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(
         family=st.lists(
             st.frozensets(st.integers(0, 30), max_size=12), min_size=1, max_size=12, unique=True

@@ -42,7 +42,7 @@ def test_words(labels, words):
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 1_000_000])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(family=families)
 def test_shared_counts_the_intersection(chunk, family):
     made = SetGeometry(family)

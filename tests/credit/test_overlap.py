@@ -179,7 +179,7 @@ def test_the_roads_are_what_they_say(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ROADS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     family=st.lists(
         st.frozensets(st.integers(0, 80), max_size=9), min_size=1, max_size=25, unique=True

@@ -131,7 +131,7 @@ class TestByRater:
     @pytest.mark.parametrize(
         "coefficient", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac", "percent_agreement"]
     )
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(STUDIES, st.sampled_from(["masi", "nominal", "hamming", "any_overlap"]))
     # All credit is full: AC has pe = 1 for all raters, and less without r1 or r2.
     @example([[None, {"a", "b"}, {"a", "b", "d"}], [{"a", "b"}, {"a", "b", "d"}]], "any_overlap")
@@ -150,7 +150,7 @@ class TestByRater:
         pd.testing.assert_frame_equal(frame, anew, check_dtype=False, atol=1e-11)
 
     @pytest.mark.slow
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(STUDIES)
     def test_habits_against_loops(self, rows):
         study = study_of(rows)
@@ -271,7 +271,7 @@ def crowd_of_raters(n, kind="labels"):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::setagree.errors.SwappedColumnsWarning")
 class TestByManyRaters:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(STUDIES, st.sampled_from(["masi", "jaccard", "nominal"]), st.integers(0, 5))
     def test_all_at_once_as_one_by_one(self, rows, distance, lone):
         few = study_of(rows)
@@ -470,7 +470,7 @@ class TestByUnit:
             assert frame.loc[unit, "influence"] == pytest.approx(whole.influence[unit])
 
     @pytest.mark.slow
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(STUDIES)
     def test_against_loops(self, rows):
         study = study_of(rows)

@@ -50,7 +50,7 @@ class TestEmbedding:
         assert found >= 0
         assert A != B or found == 0
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(label_sets, label_sets)
     def test_transport(self, A, B):
         """It is the linear programme over scipy's cosine distances of labels."""

@@ -37,7 +37,7 @@ def test_arrays_of_counts_give_what_single_pairs_give(distance):
 
 
 @every_distance
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     A=st.frozensets(st.integers(0, 250), max_size=220),
     B=st.frozensets(st.integers(0, 250), max_size=220),

@@ -77,9 +77,7 @@ LABEL = st.text("abcé <>&'\"{}[]=%-:#.1", min_size=1, max_size=8).map(str.strip
 @pytest.mark.filterwarnings("ignore:.*in brackets")
 @pytest.mark.filterwarnings("ignore::setagree.errors.SimilarLabelsWarning")
 @pytest.mark.parametrize("name", ["mturk_pipe", "appen", "toloka", "zooniverse", "atlasti"])
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sets=st.lists(st.sets(LABEL, max_size=3), min_size=11, max_size=11))
 def test_hostile_labels_come_back(name, save, sets):
     truth = dict(zip(TRUTH, sets, strict=True))

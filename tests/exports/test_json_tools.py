@@ -66,9 +66,7 @@ truths = st.dictionaries(
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::setagree.errors.SimilarLabelsWarning")
 @pytest.mark.parametrize("name", [name for name in WRITERS if name not in OPTIONS])
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(truth=truths)
 def test_hostile_labels_come_back(tmp_path, name, truth):
     make, spell = WRITERS[name]

@@ -44,7 +44,7 @@ def test_gwets_example():
 
 
 @every_scale
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(estimate=st.floats(-1, 1), se=st.floats(1e-3, 2))
 def test_membership_is_a_truncated_normal(scale, estimate, se):
     levels = judged(estimate, se, scale).levels
@@ -55,7 +55,7 @@ def test_membership_is_a_truncated_normal(scale, estimate, se):
 
 
 @every_scale
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(estimate=st.floats(-1, 1), se=st.floats(0, 2, exclude_min=True))
 def test_the_verdict_is_the_first_to_reach_95_percent(scale, estimate, se):
     result = judged(estimate, se, scale)

@@ -109,7 +109,7 @@ class TestReplicates:
         assert result.distribution.tolist() == pytest.approx(by_hand, abs=1e-10, nan_ok=True)
 
     @pytest.mark.slow
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(rows=row_lists(VALUES, units=6, raters=3), seed=st.integers(0, 99))
     def test_any_resample_of_any_study(self, rows, seed):
         rows = rated_rows(rows)
@@ -154,7 +154,7 @@ class TestReplicates:
 
 
 class TestDraws:
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(
         drawn=st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=4),
         rows=st.lists(st.integers(0, 2), min_size=5, max_size=5),
@@ -567,7 +567,7 @@ class TestRaters:
         assert np.isfinite(by_hand).any()
 
     @pytest.mark.slow
-    @settings(max_examples=12, deadline=None)
+    @settings(max_examples=12)
     @given(
         m=st.lists(st.integers(0, 3), min_size=9, max_size=9),
         w=st.lists(st.integers(0, 3), min_size=4, max_size=4),

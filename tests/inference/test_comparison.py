@@ -132,7 +132,7 @@ class TestSameUnits:
         still = replace(a, parts=replace(a.parts, influence=np.zeros(len(a.parts.influence))))
         assert sa.compare(a, still).standard_error == pytest.approx(a.standard_error)
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(seed=st.integers(0, 10_000), units=st.integers(3, 60))
     def test_rounding_is_no_difference(self, seed, units):
         """On single labels jaccard and nominal are the same distance: p is 1 for any rounding.

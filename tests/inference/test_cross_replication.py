@@ -118,7 +118,7 @@ class TestExact:
 
 
 class TestReference:
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(rows=row_lists(sets_of("ab"), units=6, raters=4).filter(lambda r: len(r[0]) == 4))
     def test_equals_the_loops(self, rows):
         both = [

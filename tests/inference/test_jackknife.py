@@ -77,7 +77,7 @@ class TestUnits:
         assert actual.tolist() == pytest.approx(by_hand, abs=1e-10)
 
     @pytest.mark.slow
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(rows=row_lists(VALUES, units=6, raters=4).map(rated_rows))
     def test_any_study(self, rows):
         if len(rows) < 2:
@@ -144,7 +144,7 @@ class TestRaters:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("distance", ["masi", "hamming", "nominal"])
-    @settings(max_examples=10, deadline=None)
+    @settings(max_examples=10)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=6).map(rated_rows))
     def test_any_study(self, rows, distance):
         for name in COEFFICIENTS:
@@ -308,7 +308,7 @@ def test_interval():
 
 class TestPassingRaters:
     @pytest.mark.slow
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=80)
     @given(seed=st.integers(0, 10**6), missing=st.sampled_from([0.4, 0.6, 0.75]))
     def test_equals_the_rest_scored(self, seed, missing):
         rows = noisy_rows(seed, units=5, raters=6, missing=missing)

@@ -45,7 +45,7 @@ class TestStatistic:
         assert np.isnan(found.p_value)
 
     @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(
         rows=row_lists(sets_of("abc"), units=6, raters=4),
         distance=st.sampled_from(["masi", "jaccard", "dice", "hamming", "nominal"]),

@@ -294,7 +294,7 @@ class TestCosts:
         assert plan.best is None
         assert "smallest" not in flat(plan)
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(
         A=st.floats(0.01, 5),
         B=st.floats(0.01, 5),

@@ -55,7 +55,7 @@ class TestUnits:
         assert row["n_additional_units"] == max(0, n - len(pilot.influence))
         assert (row["n_raters"], row["basis"]) == (4, "pilot")
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(variance=st.floats(1e-6, 50), wanted=st.floats(0.01, 0.99))
     def test_for_any_variance(self, variance, wanted):
         def reach(n):

@@ -390,7 +390,7 @@ class TestRefused:
 
 
 class TestMerge:
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
     def test_associative_and_commutative(self, studies):
         kept = [annotations(rows) for rows in studies]
@@ -409,7 +409,7 @@ class TestMerge:
             assert merged.given.indptr.tolist() == [0, *np.cumsum(merged.pattern_ratings)]
 
     @pytest.mark.slow
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
     def test_forgetting(self, studies):
         kept = [sa.Tally.from_annotations(annotations(rows), keep_raters=True) for rows in studies]

@@ -163,7 +163,7 @@ assert all(eager.equals(one) for one in lazy), (eager, lazy)
 
 
 class TestParity:
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(question=questions())
     def test_lazy(self, question):
         """The rows and the warning of memory, in a lazy frame of Polars."""
@@ -182,7 +182,7 @@ class TestParity:
         subprocess.run([sys.executable, "-W", "ignore", "-c", ORDER], env=threads, check=True)
 
     @pytest.mark.slow
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(question=questions())
     def test_every_holder(self, question):
         table, where = question

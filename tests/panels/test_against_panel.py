@@ -51,7 +51,7 @@ def joined(named, answer):
 
 class TestScores:
     @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(
         rows=row_lists(SUBSETS, units=5, raters=4),
         distance=st.sampled_from(BOUNDED),

@@ -125,7 +125,7 @@ class TestReference:
         assert result.humans["p_adjusted"].tolist() == pytest.approx(adjusted.tolist())
         assert result.winning_rate == np.mean(adjusted <= 0.05)
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(seed=st.integers(0, 10_000), order=st.permutations(range(5)))
     def test_ties_do_not_depend_on_the_order(self, seed, order):
         rows = study_rows(seed, units=12, raters=5, missing=0.1)

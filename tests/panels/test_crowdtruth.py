@@ -133,7 +133,7 @@ class TestVectors:
 
 class TestLoops:
     @pytest.mark.slow
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=4))
     def test_any_study(self, rows):
         rows = [[*row, frozenset("a")] for row in rows]

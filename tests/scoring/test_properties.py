@@ -84,7 +84,7 @@ def test_the_reference_knows_every_coefficient_and_distance():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", SETS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(rows=row_lists(sets_of("abc"), units=5, raters=4))
 def test_label_sets_equal_the_reference(distance, rows):
     for coefficient in MANY_RATERS:
@@ -93,7 +93,7 @@ def test_label_sets_equal_the_reference(distance, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", SETS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(rows=row_lists(sets_of("abc"), units=6, raters=2))
 def test_two_raters_equal_the_reference(distance, rows):
     for coefficient in ("cohen_kappa", "scott_pi"):
@@ -102,7 +102,7 @@ def test_two_raters_equal_the_reference(distance, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", ["nominal", *SCALES])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(rows=row_lists([0, 1, 2, 5, 9], units=5, raters=3))
 def test_numbers_equal_the_reference(distance, rows):
     d = reference.scale_distances(rows)[distance]
@@ -134,7 +134,7 @@ LISTING = [name for name, c in COEFFICIENTS.items() if c.model.lists_values]
     ("distance", "coefficient", "place"),
     [(d, c, (k + l) % 3) for k, d in enumerate(SETS) for l, c in enumerate(LISTING)],
 )
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(rows=row_lists(sets_of("ab"), units=4, raters=3))
 def test_codebooks_equal_the_reference(distance, coefficient, place, rows):
     codebook = CODEBOOKS[place]
@@ -357,7 +357,7 @@ def test_alpha_and_fleiss_on_complete_data(distance, raters):
     assert alpha.estimate == pytest.approx(identity, rel=1e-12, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=row_lists(sets_of("abc"), units=6, raters=4))
 def test_hamming_alpha_splits_by_label(rows):
     whole = score(rows, "krippendorff_alpha", "hamming")
@@ -387,7 +387,7 @@ def test_two_raters_are_a_case_of_many(two, many, distance):
     same_figures(score(rows, two, distance), score(rows, many, distance))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=row_lists(sets_of("ab"), units=6, raters=2, missing=False))
 def test_cohen_by_the_table_of_two_raters(rows):
     po = np.mean([x == y for x, y in rows])
@@ -512,7 +512,7 @@ def test_missing_differs_from_empty():
     assert empty.estimate == pytest.approx(6 / 11, abs=1e-15)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     rows=row_lists(sets_of("abc"), units=6, raters=3),
     distance=st.sampled_from(SETS),

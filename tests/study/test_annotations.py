@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from asking import long_table, sentence
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import setagree as sa
@@ -396,7 +396,7 @@ class TestOut:
 
 class TestRoundTrips:
     @pytest.mark.slow
-    @settings(deadline=None)
+    @pytest.mark.filterwarnings("ignore:.* read as .* no answer in common")
     @given(STUDIES)
     def test_long_wide_indicators(self, rows):
         study = Annotations.from_triples(rows)
@@ -408,7 +408,6 @@ class TestRoundTrips:
         assert triples(Annotations.from_wide(wide, raters=raters)) == triples(study)
 
     @pytest.mark.filterwarnings("ignore::setagree.errors.SeparatorWarning")
-    @settings(deadline=None)
     @given(STUDIES, st.sampled_from(",;|"))
     def test_text(self, rows, label_sep):
         study = Annotations.from_triples(rows)
@@ -427,7 +426,6 @@ class TestRoundTrips:
         assert triples(again) == triples(study)
 
     @pytest.mark.slow
-    @settings(deadline=None)
     @given(
         st.lists(
             st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=2, max_size=4
@@ -445,7 +443,6 @@ class TestRoundTrips:
                 found = again.get(column, pd.Series(dtype=int)).get(row, 0)
                 assert found == expected.loc[row, column]
 
-    @settings(deadline=None)
     @given(STUDIES, st.randoms(use_true_random=False))
     def test_order_of_rows(self, rows, random):
         shuffled = rows.copy()

@@ -199,7 +199,6 @@ class TestLabelColumns:
         assert refused_sets(column).startswith("Row 2: 5")
         assert sets_of(column.iloc[:2]) == [A, B]
 
-    @settings(deadline=None)
     @given(st.lists(st.none() | st.frozensets(st.sampled_from("abc")), min_size=1))
     def test_coding_loses_nothing(self, sets):
         assert sets_of(objects(*sets)) == sets
@@ -214,7 +213,7 @@ class TestManyObjects:
         st.lists(st.sampled_from(["a", "b", " b", "c d", "é"]), max_size=4),
     )
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(cells=st.lists(CELLS, min_size=1, max_size=12))
     def test_lists_of_labels(self, cells):
         syntax = LabelSyntax(blank="empty")
@@ -489,12 +488,10 @@ class TestScalars:
             "(1 more row fails: Row 2.)"
         )
 
-    @settings(deadline=None)
     @given(st.lists(st.integers(-(2**53), 2**53), min_size=1))
     def test_whole_numbers_as_text(self, numbers):
         assert decoded(scalars_of(pd.Series([str(n) for n in numbers]))) == numbers
 
-    @settings(deadline=None)
     @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
     def test_floats_as_text(self, numbers):
         found = decoded(scalars_of(pd.Series([repr(x) for x in numbers])))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from asking import long_table, the_warning
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import setagree as sa
@@ -66,7 +66,6 @@ ODD_PARTS = [
     st.lists(st.lists(st.sampled_from(ODD_PARTS), max_size=3), min_size=1, max_size=9),
     st.sampled_from([",", ";", "|", "/", "n", ", "]),
 )
-@settings(deadline=None)
 def test_the_test_for_odd_text_hides_no_doubt(parts, label_sep):
     column = pd.Series([label_sep.join(cell) for cell in parts], dtype=object)
     syntax = LabelSyntax(label_sep=label_sep)
@@ -91,7 +90,6 @@ def test_the_test_for_odd_text_hides_no_doubt(parts, label_sep):
         st.sampled_from([*filter(str.strip, ODD_PARTS), "", 7, 1, "1", "1.0", "B1"]), unique=True
     )
 )
-@settings(deadline=None)
 def test_the_test_for_like_names_hides_none(names):
     if not codes.may_look_alike(names):
         with warnings.catch_warnings():

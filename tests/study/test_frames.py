@@ -518,7 +518,7 @@ CELLS = st.one_of(st.none(), st.lists(st.sampled_from(["a", "b", "é", "c d", "1
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(0, 5), CELLS), min_size=1, max_size=30))
 def test_round_trip(rows):
     of_unit = dict.fromkeys(range(6), 0)

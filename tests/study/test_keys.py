@@ -105,7 +105,7 @@ class TestNumbers:
 
 
 class TestUnits:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(rows=row_lists(VALUES, units=7, raters=3), data=st.data())
     def test_the_order_of_units(self, rows, data):
         rows = rated_rows(rows)

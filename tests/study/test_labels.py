@@ -555,26 +555,22 @@ class TestFormat:
 
 
 class TestProperties:
-    @settings(deadline=None)
     @given(st.frozensets(LABELS | TRICKY, min_size=1, max_size=5), st.sampled_from(",;|\t"))
     def test_round_trip(self, labels, label_sep):
         assert (
             parse_labels(format_labels(labels, label_sep=label_sep), label_sep=label_sep) == labels
         )
 
-    @settings(deadline=None)
     @given(st.frozensets(LABELS | TRICKY, min_size=1, max_size=5), SEPARATORS)
     def test_round_trip_with_any_separator(self, labels, label_sep):
         assert (
             parse_labels(format_labels(labels, label_sep=label_sep), label_sep=label_sep) == labels
         )
 
-    @settings(deadline=None)
     @given(st.frozensets(LABELS, max_size=5))
     def test_round_trip_with_the_empty_set(self, labels):
         assert parse_labels(format_labels(labels), blank="empty") == labels
 
-    @settings(deadline=None)
     @given(
         st.lists(st.sampled_from(["a", "b", "sad, a bit", 'x"y', "é", "[z]"]), min_size=1),
         st.randoms(use_true_random=False),
@@ -585,7 +581,6 @@ class TestProperties:
         random.shuffle(written)
         assert parse_labels(f"{space},{space}".join(written)) == frozenset(labels)
 
-    @settings(deadline=None)
     @given(st.text(alphabet="ab,\"' []{}()s", max_size=12))
     def test_reading_never_crashes(self, text):
         try:
@@ -595,7 +590,7 @@ class TestProperties:
         else:
             assert labels is None or all(label == label.strip() != "" for label in labels)
 
-    @settings(deadline=None, max_examples=300)
+    @settings(max_examples=300)
     @given(
         st.lists(
             st.sampled_from(

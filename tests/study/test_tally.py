@@ -75,7 +75,6 @@ class TestFromAnnotations:
         assert made.units.tolist() == ["u0", "u1", "u2", "u3", "u4"]
         assert repr(made) == "<Tally: 5 units in 3 patterns of 2 values>"
 
-    @settings(deadline=None)
     @given(rows=row_lists(sets_of("ab"), units=8, raters=5))
     def test_any_study(self, rows):
         study = annotations(rows)
@@ -119,7 +118,7 @@ class TestFromCounts:
         assert counted.n_raters is None
         assert counted.kind == "labels"
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=4))
     def test_any_study(self, rows):
         values = sets_of("abc")
@@ -283,7 +282,7 @@ class TestMerge:
         same(one.merge(two).merge(three), one.merge(two.merge(three)))
         same(one.merge(two), two.merge(one))
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(
         one=row_lists(sets_of("ab"), units=4, raters=3),
         two=row_lists(sets_of("bc"), units=4, raters=3),
@@ -410,7 +409,7 @@ class TestFingerprints:
         assert Tally.from_counts(table.iloc[:2]).n_patterns == 1
 
     @pytest.mark.slow
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     @given(
         st.lists(
             st.lists(st.sampled_from([0, 0, 1, 2, 3, 0.5]), min_size=3, max_size=3).filter(any),
