@@ -242,7 +242,7 @@ def test_a_method_of_a_class():
 
 @dataclass(frozen=True)
 class Strange(Model):
-    def linearised(self, case):
+    def of_rows(self, case):
         """Return 1 - pe."""
         return 0.5, None
 

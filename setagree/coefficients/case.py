@@ -39,71 +39,13 @@ NOTHING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Rated:
-    """Ratings with rater identities, by row: a unit of a study, or a pattern that keeps raters.
-
-    Attributes
-    ----------
-    row_codes, rater_codes, value_codes : ndarray of shape (n_ratings,)
-        The row, rater and value of each rating.
-    row_times : ndarray of shape (n_rows,)
-        Number of units that each row represents, or its sampling weight.
-    patterns : ndarray of shape (n_rows,)
-        The pattern of each row.
-    raters : ndarray of object, shape (n_raters,)
-        Identifiers of the raters.
-    strata : ndarray of int, shape (n_rows,), or None
-        The stratum of each row if the sizes of strata make the weights.
-    """
-
-    row_codes: Codes
-    rater_codes: Codes
-    value_codes: Codes
-    row_times: Floats
-    patterns: Codes
-    raters: npt.NDArray[np.object_]
-    strata: Codes | None = None
-
-    @property
-    def n_raters(self) -> int:
-        """Number of raters."""
-        return len(self.raters)
-
-    @cached_property
-    def cells(self) -> Codes:
-        """The rater and stratum of each rating as one code; the rater alone without strata."""
-        if self.strata is None:
-            return self.rater_codes
-        return self.strata[self.row_codes] * self.n_raters + self.rater_codes
-
-    @cached_property
-    def times(self) -> Floats:
-        """Number of times that each rating was given, or its sampling weight.
-
-        If the sizes of strata make the weights, it is N_s / n_gs, with n_gs the units of stratum s
-        that rater g rated, so that the margins of all raters refer to one population.
-        """
-        times = self.row_times[self.row_codes]
-        if self.strata is None:
-            return times
-        n = np.bincount(self.strata)[self.strata[self.row_codes]]
-        return np.asarray(times * n / np.bincount(self.cells)[self.cells])
-
-    @cached_property
-    def ratings(self) -> Floats:
-        """n_g, the number of ratings of each rater."""
-        sums = np.bincount(self.rater_codes, self.times, self.n_raters)
-        return sums.astype(np.float64, copy=False)
-
-
-@dataclass(frozen=True, eq=False)
 class Case:
     """A study under one distance, with cached quantities that several coefficients need.
 
     Attributes
     ----------
     tally : Tally
-        The counts r_ik.
+        The counts c_ik.
     weights : Weights
         The credits w_kl between values. Weights of units are `unit_weights` and `pairable_weights`.
     distance : Distance or None
@@ -119,6 +61,18 @@ class Case:
     distance: Distance | None = None
     study: Annotations | None = None
     drawn: Mapping[Any, int] | None = None
+
+    @cached_property
+    def disagreement(self) -> Floats:
+        """q_i = sum_kl c_ik c_il d_kl of each pattern: ordered pairs of its ratings."""
+        return pattern_disagreement(self.tally, self.weights)
+
+    @cached_property
+    def mean_disagreement(self) -> Floats:
+        """x_i = q_i / (r_i (r_i - 1) d_max) of each pattern; 0 if it is not pairable."""
+        r, d_max = self.tally.pattern_ratings, self.weights.max_distance
+        pairs = np.where(self.tally.pairable, r * (r - 1), np.inf)
+        return np.asarray(self.disagreement / (d_max * pairs))
 
     @cached_property
     def rated(self) -> Rated:
@@ -181,20 +135,66 @@ class Case:
 
     @cached_property
     def pairable_totals(self) -> Floats:
-        """n_k = sum_i w_i r_ik over pairable units, of shape (K,)."""
+        """X_k = sum_i w_i c_ik over pairable units, of shape (K,)."""
         return pairable_totals(self.tally, self.pairable_mass)
 
-    @cached_property
-    def disagreement(self) -> Floats:
-        """q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings."""
-        return pattern_disagreement(self.tally, self.weights)
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """Ratings with rater identities, by row: a unit of a study, or a pattern that keeps raters.
+
+    Attributes
+    ----------
+    row_codes, rater_codes, value_codes : ndarray of shape (n_ratings,)
+        The row, rater and value of each rating.
+    row_times : ndarray of shape (n_rows,)
+        Number of units that each row represents, or its sampling weight.
+    patterns : ndarray of shape (n_rows,)
+        The pattern of each row.
+    raters : ndarray of object, shape (n_raters,)
+        Identifiers of the raters.
+    strata : ndarray of int, shape (n_rows,), or None
+        The stratum of each row if the sizes of strata make the weights.
+    """
+
+    row_codes: Codes
+    rater_codes: Codes
+    value_codes: Codes
+    row_times: Floats
+    patterns: Codes
+    raters: npt.NDArray[np.object_]
+    strata: Codes | None = None
+
+    @property
+    def n_raters(self) -> int:
+        """Number of raters."""
+        return len(self.raters)
 
     @cached_property
-    def mean_disagreement(self) -> Floats:
-        """x_i = q_i / (r_i (r_i - 1) d_max) of each pattern; 0 if it is not pairable."""
-        r, d_max = self.tally.pattern_ratings, self.weights.max_distance
-        pairs = np.where(self.tally.pairable, r * (r - 1), np.inf)
-        return np.asarray(self.disagreement / (d_max * pairs))
+    def cells(self) -> Codes:
+        """The rater and stratum of each rating as one code; the rater alone without strata."""
+        if self.strata is None:
+            return self.rater_codes
+        return self.strata[self.row_codes] * self.n_raters + self.rater_codes
+
+    @cached_property
+    def times(self) -> Floats:
+        """Number of times that each rating was given, or its sampling weight.
+
+        If the sizes of strata make the weights, it is N_s / n_gs, with n_gs the units of stratum s
+        that rater g rated, so that the margins of all raters refer to one population.
+        """
+        times = self.row_times[self.row_codes]
+        if self.strata is None:
+            return times
+        n = np.bincount(self.strata)[self.strata[self.row_codes]]
+        return np.asarray(times * n / np.bincount(self.cells)[self.cells])
+
+    @cached_property
+    def ratings(self) -> Floats:
+        """n_g, the number of ratings of each rater."""
+        sums = np.bincount(self.rater_codes, self.times, self.n_raters)
+        return sums.astype(np.float64, copy=False)
 
 
 def dot(x: Floats, y: Floats) -> float:
@@ -221,7 +221,7 @@ def summed_weights(tally: Tally, weights: Floats | None) -> Floats:
 
 
 def pairable_totals(tally: Tally, mass: Floats) -> Floats:
-    """Return sum_i w_i r_ik over pairable units, of shape (K,), for summed weights of patterns."""
+    """Return X_k = sum_i w_i c_ik over pairable units; `mass` is the summed w_i of each pattern."""
     if mass is tally.multiplicity:  # cached by the tally
         return tally.pairable_totals
     return tally.value_totals(mass * tally.pairable)
@@ -243,7 +243,7 @@ def value_pairs(tally: Tally) -> Iterator[tuple[Codes, Codes]]:
 
 
 def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
-    """Return q_i = sum_kl r_ik r_il d_kl of each pattern: ordered pairs of its ratings."""
+    """Return q_i = sum_kl c_ik c_il d_kl of each pattern: ordered pairs of its ratings."""
     out = np.zeros(tally.n_patterns)
     for left, right in value_pairs(tally):
         d = weights.distance_at(tally.indices[left], tally.indices[right])

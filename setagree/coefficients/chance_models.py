@@ -55,7 +55,7 @@ class Model:
     lists_values: ClassVar[bool] = False
     redraws_labels: ClassVar[bool] = False
 
-    def linearised(self, case: Case) -> tuple[float, Floats | None]:  # noqa: ARG002
+    def of_rows(self, case: Case) -> tuple[float, Floats | None]:  # noqa: ARG002
         """Return y of a study, and y_i, that of each row's answers against those of the study.
 
         The second is None if chance is fixed or there is no closed form. `UnitSums` computes both
@@ -67,7 +67,7 @@ class Model:
         """Return y_i of a row whose answers are all k, of shape (K,); not needed for an urn."""
         raise TypeError(f"{self!r} does not define chance by value")
 
-    def chance(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
+    def of_samples(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
         """Return 1 - pe of B other samples of answers, or one number if it is fixed.
 
         `own` counts the pairs of a rating with itself. `weight`, of shape (n_raters, B), is the
@@ -115,7 +115,7 @@ class Urn(Model):
         scale = reach(case.weights, x) / case.weights.max_distance if has_distance else 1.0
         return NOTHING * scale * float(x.sum()) ** 2
 
-    def chance(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
+    def of_samples(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
         """Return X' F X / (P² - own) of the totals X of each sample."""
         X = next(iter(totals))[:, 0]
         P2 = X.sum(axis=0) ** 2
@@ -151,11 +151,11 @@ class Fixed(Model, ABC):
     def level(self, case: Case) -> float:
         """Return 1 - pe."""
 
-    def linearised(self, case: Case) -> tuple[float, None]:
+    def of_rows(self, case: Case) -> tuple[float, None]:
         """Return 1 - pe, and None because no row changes it."""
         return self.level(case), None
 
-    def chance(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
+    def of_samples(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
         """Return 1 - pe, whatever the answers of the samples are."""
         return np.asarray(self.level(case))
 
@@ -188,16 +188,16 @@ class Redrawn(Model):
     redraws_labels: ClassVar[bool] = True
     weigh: Weigh = "ratings"
 
-    def chance(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
+    def of_samples(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
         """Return 1 - pe of each sample, computed in turn."""
         function, d_max = size_function(case.distance), case.weights.max_distance
         X = next(iter(totals))[:, 0]
         apart = [redrawn_disagreement(case.weights.values, x, function) for x in X.T]
         return beyond_rounding(np.array(apart) / d_max, 1.0)
 
-    def linearised(self, case: Case) -> tuple[float, None]:
+    def of_rows(self, case: Case) -> tuple[float, None]:
         """Return 1 - pe of a study, and None because rows have no closed form."""
-        return float(self.chance(case, [case.pairable_totals[:, None, None]])[0]), None
+        return float(self.of_samples(case, [case.pairable_totals[:, None, None]])[0]), None
 
 
 def quadratic(weights: Weights, x: Floats) -> Floats:

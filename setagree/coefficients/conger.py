@@ -52,7 +52,7 @@ class UrnOfEachRater(Model):
 
     needs_raters: ClassVar[bool] = True
 
-    def chance(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
+    def of_samples(self, case: Case, totals: Totals, own: Any = 0.0, weight: Any = None) -> Floats:  # noqa: ARG002
         """Return 1 - pe of each sample.
 
         `weight`, of shape (raters, B), is the number of times that each rater counts, in a single
@@ -116,7 +116,7 @@ class UrnOfEachRater(Model):
         n = np.bincount(of_row, rated.row_times, n_parts)
         return np.bincount(out.part, out.mean, n_parts) / pairs, moves * (n / pairs)[of_row]
 
-    def linearised(self, case: Case) -> tuple[float, Floats]:
+    def of_rows(self, case: Case) -> tuple[float, Floats]:
         """Return y of a study, and y_i of each row."""
         y, moves = self.in_parts(case, np.zeros(len(case.rated.row_times), dtype=np.intp), 1)
         return float(y[0]), y + moves

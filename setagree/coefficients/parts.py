@@ -144,7 +144,7 @@ class Parts(_Parts):
         error = root(squares / np.where(S.n > 1, S.n * (S.n - 1), np.nan))
         # The reason for each estimate of NaN, or None; see `estimate`.
         enough = y > NOTHING * self._reach / self.whole.case.weights.max_distance
-        reasons = undefined_reasons(self.n_pairable, np.diff(self._urns[0].indptr))
+        reasons = undefined_reasons(self.n_pairable, np.diff(self._urns[0].indptr), S.n)
         reasons[~is_undefined(model, S) & enough] = None
         nan = np.where(reasons == None, 0.0, np.nan)  # noqa: E711 - elementwise
         return Estimates(coefficient(model, S, y) + nan, error + nan, S.O / S.M, S.n, reasons)
@@ -166,7 +166,7 @@ class Parts(_Parts):
             return np.full(self.n_parts, self.whole.chance[0]), np.zeros(n)
         z, at_once = self._urns[0], max(1, BLOCK_ENTRIES // max(case.weights.n_values, n))
         blocks = (z[k : k + at_once].toarray().T[:, None] for k in range(0, self.n_parts, at_once))
-        y = np.concatenate([model.chance(case, [each]) for each in blocks])
+        y = np.concatenate([model.of_samples(case, [each]) for each in blocks])
         return y, np.full(n, np.nan)  # no closed form of a unit is known
 
     @property
@@ -324,7 +324,7 @@ class RaterParts(_Parts):
         )
         for parts in alike.values():
             X = self.whole.urn - z[[parts[0]]].toarray()[0]
-            y[parts] = self.whole.model.chance(case, [X[:, None, None]])
+            y[parts] = self.whole.model.of_samples(case, [X[:, None, None]])
         return y
 
     @property

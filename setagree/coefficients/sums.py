@@ -12,7 +12,7 @@ as a share of d_max, adds n_i, M_i, O_i, P_i and own_i to five sums, and share_i
 
 n is whether the unit counts, M its weight in pa, O that times its mean distance, P its part of the
 total of the urn, and own its pairs of a rating with itself. A unit with one rating counts in the
-urn of the kappas and not at all for alpha.
+urn of the kappas and not at all for alpha. For alpha, X_k is Krippendorff's n_k, and P his n.
 
     coefficient = 1 - x / y,    x = 1 - pa = O / M,    y = 1 - pe = X' F X / (P² - own)
 
@@ -79,8 +79,9 @@ class Estimate:
     observed_disagreement, expected_disagreement : float
         In the units of the distance.
     influence : ndarray of shape (n_patterns,), or (n_units,) under `by_unit`
-        The linearised value of each pattern (or unit). Their mean over units is the estimate (for
-        alpha, up to its small-sample term). Empty if the variance has no closed form.
+        The linearised value of each pattern (or unit). Their mean over units is the estimate; for
+        alpha of N ratings, without weights, it is alpha - (1 - alpha) / (N - 1). Empty if the
+        variance has no closed form.
     counted : ndarray of the same shape
         Number of units for which each entry of `influence` counts in the variance.
     by_unit : bool
@@ -108,18 +109,18 @@ def estimate(case: Case, model: Model) -> Estimate:
     x = float(S.O / S.M) if S.M else np.nan  # x = 1 - pa
     # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y; 1/N = 0 for the kappas.
     shrunk = 1.0 if y_i is None or whole.without_same_rater else float(1 - S.own / S.P**2)
-    parts = 1 - shrunk * x, 1 - shrunk * y, x * d_max, y * d_max  # pa, pe, Do, De
+    reported = 1 - shrunk * x, 1 - shrunk * y, x * d_max, y * d_max  # pa, pe, Do, De
     nothing = np.zeros(0)
     # reach <= d_max
     is_varied = y > NOTHING or y > NOTHING * reach(case.weights, whole.urn) / d_max
     if is_undefined(model, S) or not is_varied:
         n_values = len(np.unique(case.tally.indices))
-        reason = undefined_reasons(case.tally.n_pairable_units, n_values).item()
-        return Estimate(whole, np.nan, *parts, nothing, nothing, undefined=reason)
-    alpha = 1 - x / y  # (pa - pe) / (1 - pe)
+        reason = undefined_reasons(case.tally.n_pairable_units, n_values, S.n).item()
+        return Estimate(whole, np.nan, *reported, nothing, nothing, undefined=reason)
+    value = 1 - x / y  # (pa - pe) / (1 - pe)
     has_closed_form = y_i is not None or model.weigh == "units"
     linearised = whole.linearised if has_closed_form else (nothing, nothing, False)
-    return Estimate(whole, alpha, *parts, *linearised)
+    return Estimate(whole, value, *reported, *linearised)
 
 
 def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floats]:
@@ -147,11 +148,6 @@ def is_undefined(model: Model, sums: Sums) -> Flags:
     return np.asarray((sums.M <= 0) | ((sums.n == 1) & (not model.fixed)))
 
 
-def coefficient(model: Model, sums: Sums, y: Floats) -> Floats:
-    """Return 1 - (O / M) / y, or NaN if it is undefined."""
-    return 1 - divided(sums.O / np.where(is_undefined(model, sums), np.nan, sums.M), y)
-
-
 def slopes(
     model: Model, sums: Sums, y: Floats | float, rbar: Floats | float, *, varies: bool = True
 ) -> tuple[Floats | float, Floats, Floats, Floats]:
@@ -163,14 +159,14 @@ def slopes(
         kappa_i = (n / m) (pa_i - pe 1[r_i >= 2]) / (1 - pe) = (n / m) (M_i - O_i / y)
         kappa*_i - kappa_i = -2 (1 - kappa) (pe_i - pe) / (1 - pe) = 2 (x / y) (y_i - y) / y
 
-    For alpha, with rbar the mean of M_i, y' = (1 - 1/N) y, 1/N = own / M² and alpha' = 1 - x / y':
+    For alpha, with rbar the mean of M_i, 1/N = own / M² and y' = (1 - 1/N) y, which is the mean of
+    y_i with weights M_i:
 
-        alpha*_i = (a_i - pe) / (1 - pe) - 2 (1 - alpha') (e_i - pe) / (1 - pe),
-        (a_i - pe) / (1 - pe) = 1 + (M_i / rbar - 1) x / y - O_i / (rbar y'),
-        (1 - alpha') (e_i - pe) / (1 - pe) = (x / y') (M_i / rbar) (1 - y_i / y').
+        alpha*_i = 1 + (M_i / rbar - 1) x / y - O_i / (rbar y')
+                   - 2 (x / y') (M_i / rbar) (1 - y_i / y').
 
-    The first ratio is x / y and the last x / y', as in irrCAC; they differ by the factor 1 - 1/N.
-    `varies` states whether y depends on the answers.
+    The first line is the part of pa, the second that of pe. The first ratio is x / y and the last
+    x / y', as in irrCAC. `varies` states whether y depends on the answers.
     """
     x = sums.O / sums.M
     if model.weigh == "units":
@@ -196,10 +192,10 @@ def standard_error(parts: Estimate) -> float:
     return float(root(np.asarray(squares / (n * (n - 1)))))
 
 
-def undefined_reasons(n_pairable: Any, n_values: Any) -> Any:
-    """Return the reasons for undefined estimates by the numbers of pairable units and values."""
+def undefined_reasons(n_pairable: Any, n_values: Any, n: Any) -> Any:
+    """Return the reasons for undefined estimates; n is the number of units that count."""
     reasons = {"no pairable unit": n_pairable == 0, "one value": n_values == 1}
-    reasons["one unit"] = n_pairable == 1
+    reasons["one unit"] = n == 1
     return np.select([*reasons.values()], [*reasons], "no chance disagreement").astype(object)
 
 
@@ -207,19 +203,6 @@ def root(variance: Floats) -> Floats:
     """Return the standard error of a variance, or 0 if it is rounding."""
     error = np.sqrt(variance)
     return np.where(error > ROUNDING, error, 0.0 * error)
-
-
-class Left(NamedTuple):
-    """A study without each of several parts, and whether the digits of its estimate cancelled.
-
-    The form is (X - z)' F (X - z), or y itself if the chance model has no single urn.
-    """
-
-    sums: Sums
-    form: Floats
-    y: Floats
-    estimate: Floats
-    lost: Flags
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +277,7 @@ class UnitSums:
         if not S.P:
             return float("nan"), None
         if not isinstance(self.model, Urn):
-            return self.model.linearised(self.case)
+            return self.model.of_rows(self.case)
         # y = X' F X / (P² - own)
         return self.form / float(S.P**2 - S.own), self.to_urn / (tally.pattern_ratings * S.P)
 
@@ -307,28 +290,42 @@ class UnitSums:
     @property
     def linearised(self) -> tuple[Floats, Floats, bool]:
         """The linearised value of each row, the units it counts for, and whether rows are units."""
-        case, (f, _), S, (y, y_i) = self.case, self.of_patterns, self.sums, self.chance
-        if self.without_same_rater and (terms := self.terms) is not None:
-            # alpha + W dalpha_i / w_i, whose sums by document over W are those of dalpha
-            counted = (terms.size > 0).astype(np.float64)
-            w = case.pairable_weights
-            return 1 - S.O / (S.M * y) + dot(counted, w) * terms.dalpha / w, counted, True
-        tally, by_ratings = case.tally, self.model.weigh == "ratings"
-        M, O, counted = f.M, f.O, tally.multiplicity * f.n
-        strata = None if by_ratings or case.sample is None else case.sample.strata_of_size
-        by_unit = (self.model.needs_raters and case.study is not None) or strata is not None
+        if self.without_same_rater:
+            return self._linearised_by_document
+        (f, _), S, (y, y_i), model = self.of_patterns, self.sums, self.chance, self.model
+        M, O, counted = f.M, f.O, self.case.tally.multiplicity * f.n
+        strata = self._strata_of_size
+        by_unit = (model.needs_raters and self.case.study is not None) or strata is not None
         if by_unit:
-            at = tally.unit_patterns
-            M, O, counted = M[at], O[at], np.ones(tally.n_units)
-            y_i = y_i if y_i is None or self.model.needs_raters else y_i[at]
+            at = self.case.tally.unit_patterns
+            M, O, counted = M[at], O[at], np.ones(self.case.tally.n_units)
+            y_i = y_i if y_i is None or model.needs_raters else y_i[at]
         if strata is not None:
             M, O = self._stratified(strata, np.where(M > 0, O, np.nan))
         # a + b M_i + c O_i + d share_i c_i' F X, with share_i c_i' F X = n_i r_i share_i P y_i
-        a, b, c, d = slopes(self.model, S, y, self.rbar, varies=y_i is not None)
+        a, b, c, d = slopes(model, S, y, self.rbar, varies=y_i is not None)
         values = a + b * M + c * O
         if y_i is not None:
-            values = values + d * S.P * y_i * (M if by_ratings else 1.0)
+            values = values + d * S.P * y_i * (M if model.weigh == "ratings" else 1.0)
         return values, counted, by_unit
+
+    # -- sampling weights, strata, raters, and sizes (spans; see `measured`)
+
+    @property
+    def _linearised_by_document(self) -> tuple[Floats, Floats, bool]:
+        """`linearised` if all pairs of one rater in one document are left out."""
+        assert self.terms is not None  # noqa: S101 - `without_same_rater`
+        S, (y, _), w = self.sums, self.chance, self.case.pairable_weights
+        counted = (self.terms.size > 0).astype(np.float64)
+        # alpha + W dalpha_i / w_i, whose sums by document over W are those of dalpha
+        values = 1 - S.O / (S.M * y) + dot(counted, w) * self.terms.dalpha / w
+        return values, counted, True
+
+    @property
+    def _strata_of_size(self) -> Codes | None:
+        """The stratum of each unit if their sizes make the weights of the kappas."""
+        sample = self.case.sample
+        return None if sample is None or self.model.weigh == "ratings" else sample.strata_of_size
 
     def _stratified(self, strata: Codes, x_i: Floats) -> tuple[Floats, Floats]:
         """Return M_i and O_i of each unit if the sizes of strata make the weights.
@@ -344,8 +341,6 @@ class UnitSums:
         ratio = self.case.pairable_weights / self.case.unit_weights
         z = x_s + np.where(used, ratio * (x_i - x_s), 0.0)
         return np.full(len(z), S.M / S.P), np.asarray(z * (S.M / S.P))
-
-    # -- ratings with raters, sampling weights and sizes (spans; see `measured`)
 
     @cached_property
     def rows(self) -> tuple[Sums, Floats]:
@@ -425,7 +420,7 @@ class UnitSums:
             S = Sums(n, M, O, M, M if own is None else own)
         else:
             S = Sums(n, M, O, n, 0 * n)
-        y = self.model.chance(self.case, self._urns(times), S.own)
+        y = self.model.of_samples(self.case, self._urns(times), S.own)
         if form is not None:  # y = (X' F X - b) / (P² - c)
             y = y - form / np.where(S.own < S.P**2, S.P**2 - S.own, np.nan)
         return coefficient(self.model, S, y)
@@ -521,3 +516,21 @@ class UnitSums:
         lost |= form <= max(CANCELLATION_TOL * self.form, least)
         lost &= ~is_undefined(model, left)
         return Left(left, form, y, coefficient(model, left, y), lost)
+
+
+class Left(NamedTuple):
+    """A study without each of several parts, and whether the digits of its estimate cancelled.
+
+    The form is (X - z)' F (X - z), or y itself if the chance model has no single urn.
+    """
+
+    sums: Sums
+    form: Floats
+    y: Floats
+    estimate: Floats
+    lost: Flags
+
+
+def coefficient(model: Model, sums: Sums, y: Floats) -> Floats:
+    """Return 1 - (O / M) / y of each of several choices of sums, or NaN if it is undefined."""
+    return 1 - divided(sums.O / np.where(is_undefined(model, sums), np.nan, sums.M), y)

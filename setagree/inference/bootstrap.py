@@ -504,7 +504,7 @@ class TwoWay:
         sums = Sums(*((m * each).sum(axis=0) for each in f))
         # A rating and its copies by the same rater are not a pair, so they are excluded from
         # chance, too.
-        y = model.chance(self.agreement.case, self._totals(m, w, share), sums.own, w)
+        y = model.of_samples(self.agreement.case, self._totals(m, w, share), sums.own, w)
         return coefficient(model, sums, y)
 
     def _disagreement(self, w: Floats) -> Floats:

@@ -243,7 +243,9 @@ class Shuffler(Cells):
         sums, a = self._fixed_sums if self.is_complete else self._sums(r)
         # Not by BLAS, whose threads cost more than they save.
         sums = sums._replace(O=np.einsum("...u,...u->...", a, self.disagreement(V, tables)))
-        y = self.model.chance(self.case, self._totals(V, r), sums.own) if self._varies else self._y
+        if not self._varies:
+            return coefficient(self.model, sums, self._y)
+        y = self.model.of_samples(self.case, self._totals(V, r), sums.own)
         return coefficient(self.model, sums, y)
 
     def _sums(self, r: Codes) -> tuple[Sums, Floats]:
@@ -274,7 +276,7 @@ class Shuffler(Cells):
     def _y(self) -> Floats:
         """1 - pe of the study."""
         own = self.features.own.take(self.sizes) @ self.w**2
-        return self.model.chance(self.case, self._totals(self.value[None, :], self.sizes), own)
+        return self.model.of_samples(self.case, self._totals(self.value[None, :], self.sizes), own)
 
     def _totals(self, V: Codes, r: Codes) -> Iterator[Floats]:
         """Yield the summed amount of each value in each urn, of shape (K, n_urns, B)."""

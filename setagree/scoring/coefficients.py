@@ -1,4 +1,4 @@
-"""The coefficients as functions, and their registry."""
+"""The coefficients as functions, and their registry; their formulas are in `coefficients`."""
 
 from __future__ import annotations
 

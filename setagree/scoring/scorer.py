@@ -247,7 +247,7 @@ def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
 def make_agreement(definition: Coefficient[...], distance: str, parts: Estimate) -> Agreement:
     """Return the result of a coefficient from its numbers."""
     case = parts.sums.case
-    as_drawn = case.sample is not None
+    as_drawn = case.sample is not None  # for units drawn one by one the two are equal
     error = standard_error_as_drawn(parts).standard_error if as_drawn else standard_error(parts)
     return Agreement(
         definition,

@@ -252,7 +252,7 @@ class Tally(ReadOnlyArrays):
 
     @cached_property
     def pairable_totals(self) -> Floats:
-        """n_k, the number of ratings of each value in units with at least two ratings."""
+        """X_k, the number of ratings of each value in units with at least two ratings."""
         return read_only(self.value_totals(self.multiplicity * self.pairable))
 
     @cached_property
@@ -267,7 +267,7 @@ class Tally(ReadOnlyArrays):
         return np.bincount(self.indices, weighted, self.n_values).astype(np.float64, copy=False)
 
     def pattern_means(self, x: Floats) -> Floats:
-        """Return sum_k r_ik x_k / r_i, the mean of x over the ratings of each pattern."""
+        """Return sum_k c_ik x_k / r_i, the mean of x over the ratings of each pattern."""
         sums = np.bincount(self.rows, self.counts * x[self.indices], self.n_patterns)
         return np.asarray(sums / self.pattern_ratings)
 

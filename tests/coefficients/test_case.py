@@ -119,8 +119,15 @@ def test_why_it_is_undefined(rows, why):
     assert parts.influence.size == parts.counted.size == 0
 
 
+def test_a_single_pairable_unit_is_not_the_reason_if_others_count():
+    """Fleiss' kappa has two units in its urn, and a distance of 0 leaves no disagreement."""
+    rows = [("a", 1, "x"), ("b", 1, "y"), ("a", 2, "x")]
+    with pytest.warns(sa.UndefinedAgreementWarning, match="chance leaves no disagreement"):
+        sa.fleiss_kappa(rows, distance=lambda _a, _b: 0.0)
+
+
 def test_why_it_is_undefined_otherwise():
-    assert undefined_reasons(2, 2).item() == "no chance disagreement"
+    assert undefined_reasons(2, 2, 2).item() == "no chance disagreement"
 
 
 def test_a_case_without_raters():
