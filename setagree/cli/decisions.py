@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING
 from typing import Any, get_args
 
 import setagree as sa
@@ -39,7 +39,6 @@ setagree next study.csv --budget 200 --pool ann,ben,eva
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class Request(Group, panel="Units to rate next"):
     """The number of further ratings, their purpose, and the raters."""
 
@@ -70,7 +69,7 @@ def queue(
         )
     how: dict[str, Any] = {"goal": request.goal, "budget": request.budget, "rng": request.seed}
     if request.goal == "prevalence":
-        people = replace(reading, model=None)
+        people = ApartReading(**vars(reading) | {"model": None})
         study, models = read_with_models(files, people, reading.model or [], all_units=True)
         how["model"] = models or None
     else:
@@ -113,7 +112,6 @@ setagree monitor study.csv --batch week --threshold 0.8 --looks 50,100,200
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class Looks(Group, panel="Monitoring"):
     """The batches, the required alpha and the looks at it."""
 
@@ -191,7 +189,7 @@ def rated_again(
         raise OptionError(
             f"repeated ratings are kept here; omit --duplicates {reading.duplicates}."
         )
-    study = read_study(files, replace(reading, duplicates="repeats"))
+    study = read_study(files, RepeatsReading(**vars(reading) | {"duplicates": "repeats"}))
     found = sa.intra_rater_agreement(study, distance=distance, level=level)
     deliver(found.to_frame(), str(found), result=found)
 
@@ -204,7 +202,6 @@ setagree accept --acceptable-rate 0.02 --rejectable-rate 0.1 --checked 65 --erro
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class Acceptance(Group, panel="Acceptance sampling"):
     """Rates of errors and risks, and the result of the check."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -129,7 +129,6 @@ DECISION_FORMS = ["line", "json", *list(GATE_FORMS)[1:]]
 """The formats of decisions, the default first."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Requirement(Group, panel=INFERENCE):
     """The required value, and for which groups."""
 
@@ -138,7 +137,6 @@ class Requirement(Group, panel=INFERENCE):
     level: float = member("SHARE", "One-sided confidence level (default: 0.95).", default=0.95)
 
 
-@dataclass(frozen=True, kw_only=True)
 class DecisionDelivery(Delivery, panel=OUTPUT):
     """Format and file of decisions."""
 
@@ -209,7 +207,6 @@ setagree plan pilot.csv --budget 1000 --cost-unit 1 --cost-rating 0.5
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class Planned(Group, panel=INFERENCE):
     """Goals of a plan, the designs to try, and their costs."""
 
@@ -314,7 +311,6 @@ _FEW = 200
 """Numbers of resamples below this are too few for an interval."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reshuffling(Group, panel=INFERENCE):
     """What is reshuffled, and how often."""
 
@@ -379,7 +375,6 @@ setagree compare study.csv -d nominal,jaccard,masi --method bootstrap --seed 1
 _MAX_GROUPS = 50
 
 
-@dataclass(frozen=True, kw_only=True)
 class Compared(Resampling, panel=INFERENCE):
     """What is compared, and by which method."""
 
@@ -579,7 +574,6 @@ def _printed(
 # ---- The intervals of score ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
 class Intervals(Resampling, panel=INFERENCE):
     """The intervals of a table of agreements."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, Field, field
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeAlias, dataclass_transform, get_type_hints
 
 import typer
 
@@ -29,7 +29,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def spread(**values: Any) -> None:
         for name, group in groups.items():
-            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
+            values[name] = group(**{each: values.pop(each) for each in group.members()})
         command(**values)
 
     parameters: list[inspect.Parameter] = []
@@ -41,16 +41,16 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return spread
 
 
-def _parameters(group: type[Any]) -> Iterator[inspect.Parameter]:
+def _parameters(group: type[Group]) -> Iterator[inspect.Parameter]:
     """Yield the members of a group as the parameters that typer turns into options."""
     hints = get_type_hints(group, include_extras=True)
-    for each in fields(group):
-        hint = hints[each.name]
-        if (declared := each.metadata.get("option")) is not None:
-            owner = next(base for base in group.__mro__ if each.name in base.__annotations__)
-            hint = Annotated[hint, declared(vars(owner)["panel"])]
-        default = inspect.Parameter.empty if each.default is MISSING else each.default
-        yield inspect.Parameter(each.name, _KEYWORD, default=default, annotation=hint)
+    for name, declared in group.members().items():
+        hint, default = hints[name], declared
+        if isinstance(declared, Field):
+            owner = next(base for base in group.__mro__ if name in base.__annotations__)
+            hint = Annotated[hint, declared.metadata["option"](vars(owner)["panel"])]
+            default = inspect.Parameter.empty if declared.default is MISSING else declared.default
+        yield inspect.Parameter(name, _KEYWORD, default=default, annotation=hint)
 
 
 COLUMNS = "Columns (detected by their names if not given, and printed)"
@@ -94,14 +94,27 @@ def option(panel: str, metavar: str, text: str, *names: str, **more: Any) -> Any
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 class Group:
-    """Base of dataclasses of options, which have a panel in the help."""
+    """Base of records of options, which have a panel in the help.
+
+    Dataclasses would double the time in which the options of a command are imported.
+    """
 
     panel: ClassVar[str] = ""
 
     def __init_subclass__(cls, panel: str = "") -> None:
         cls.panel = panel
+
+    def __init__(self, **values: Any) -> None:
+        defaults = {name: getattr(x, "default", x) for name, x in self.members().items()}
+        vars(self).update(defaults | values)
+
+    @classmethod
+    def members(cls) -> dict[str, Any]:
+        """Return the declared members by name, those of the base classes first."""
+        names = (name for base in cls.__mro__[-2::-1] for name in base.__annotations__)
+        return {name: getattr(cls, name) for name in names if name != "panel"}
 
 
 def member(*declaration: str, default: Any = None, panel: str | None = None, **more: Any) -> Any:
@@ -188,7 +201,6 @@ MORE = "For the tables, use --tables."
 Tables = Annotated[bool, option(OUTPUT, "", "Also print the tables.", "--tables")]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Columns(Group, panel=COLUMNS):
     """The columns of a table."""
 
@@ -208,7 +220,6 @@ class Columns(Group, panel=COLUMNS):
     order_by: Text = member("COLUMN", "The time of each rating, for --duplicates.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Parsing(Group, panel=READING):
     """The rows and the answers of a table, and the format of a file."""
 
@@ -244,7 +255,6 @@ class Parsing(Group, panel=READING):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Sample(Group, panel=INFERENCE):
     """The sampling design of the units."""
 
@@ -254,19 +264,16 @@ class Sample(Group, panel=INFERENCE):
     population_size: Texts = member("N", "Population: 5000, strata a=90,b=40, or file.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reading(Sample, Parsing, Columns):
     """Options for reading a study from files."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ApartReading(Reading, panel=MODELS):
     """Reading options of commands that can set models apart without comparing them."""
 
     model: Texts = member("NAME", "A rater who is a model: left out.", "--model", "-m")
 
 
-@dataclass(frozen=True, kw_only=True)
 class SpanReading(Reading, panel=READING):
     """Reading options of commands that also take labelled spans."""
 
@@ -274,24 +281,20 @@ class SpanReading(Reading, panel=READING):
     tokens: Text = member("KIND", "With --spans: count words, or tokens (tool).")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ApartSpanReading(SpanReading, ApartReading):
     """Reading options of commands that take spans and set models apart."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class QuestionsReading(SpanReading, panel=READING):
     """Reading options of commands that take several questions."""
 
     questions: Text = member("NAMES", "Questions, or answer columns: a,b or all.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class QuestionReading(QuestionsReading, ApartSpanReading):
     """Reading options of commands that take several questions and set models apart."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class PilotReading(ApartSpanReading):
     """Reading options of a plan, which refuses weights and strata."""
 
@@ -300,21 +303,18 @@ class PilotReading(ApartSpanReading):
     population_size: Texts = hidden("--population-size")
 
 
-@dataclass(frozen=True, kw_only=True)
 class BatchReading(ApartReading):
     """Reading options of a command with batches, which a table of raters in rows cannot have."""
 
     raters_in_rows: bool = hidden("--raters-in-rows", default=False)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RepeatsReading(ApartReading):
     """Reading options of a command that keeps repeated ratings."""
 
     duplicates: str = hidden("--duplicates", default="error")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Large(Group, panel=LARGE):
     """Options for reducing a file that may not fit in memory; without any, it is read."""
 
@@ -332,7 +332,6 @@ class Large(Group, panel=LARGE):
         return ", ".join(f"--{name}" for name in names)
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelFiles(Group, panel=MEASURES):
     """Files about the labels, of which one may define the distance."""
 
@@ -360,18 +359,15 @@ class LabelFiles(Group, panel=MEASURES):
         return [value for value in self.passed.values() if not is_separator(value)]
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Named(Group):
     coefficient: Coefficients = None
     distance: Distances = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Measures(LabelFiles, _Named):
     """Coefficients and distances; without any, the defaults of the command."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Resampling(Group, panel=INFERENCE):
     """Number of random draws, and their seed."""
 
@@ -379,14 +375,12 @@ class Resampling(Group, panel=INFERENCE):
     seed: Seed = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reshuffling(Resampling, panel=INFERENCE):
     """Number of reshuffles, and their seed."""
 
     resamples: Count = member("N", "Number of reshuffles (default: 9999, fewer for large files).")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Delivery(Group, panel=OUTPUT):
     """Format and file of the results."""
 

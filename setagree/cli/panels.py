@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
@@ -72,7 +72,6 @@ setagree consensus study.csv --threshold 0.6 --ties plurality
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class People(Group, panel=MODELS):
     """The models and the humans."""
 
@@ -80,7 +79,6 @@ class People(Group, panel=MODELS):
     humans: Texts = member("NAME", "Raters who are humans (default: all others).")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Panel(People, panel=MODELS):
     """How a model is compared with the humans."""
 
@@ -206,7 +204,6 @@ def _deliver_facets(
     deliver(found.to_frame(), paragraphs(named, _counts(found.study), str(found)), result=found)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Prevalence(People, panel=MODELS):
     """What is estimated, and for which units."""
 
@@ -243,7 +240,6 @@ def share(
     deliver(frame, text, result=replace(found, frame=frame))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Agreed(Group, panel="Consensus"):
     """How the answers to a unit are aggregated."""
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
-
 import pandas as pd
 
 import setagree as sa
@@ -244,9 +243,10 @@ def how_read(reading: Reading) -> LibraryReading:
     na_values = None if reading.na_values is None else names(reading.na_values)
     if na_values == []:
         raise OptionError("--na-values must list answers; for blank cells, use --blank.")
-    if reading.config and reading.codebook and reading.value is not None:
+    codebook = reading.codebook
+    if reading.config and codebook and reading.value is not None:
         say(f"{reading.config}: codebook ignored, because single values have none.")
-        reading = replace(reading, codebook=None)
+        codebook = None
     label_sep = reading.label_sep and _unescaped(reading.label_sep)
     values = {name: value for name, value in vars(reading).items() if name in _OPTIONS}
     return LibraryReading(
@@ -257,7 +257,7 @@ def how_read(reading: Reading) -> LibraryReading:
             "label_sep": label_sep,
             "na_values": na_values,
             "empty": None if reading.empty is None else names(reading.empty),
-            "codebook": read_codebook(reading.codebook, label_sep or ",", reading.encoding),
+            "codebook": read_codebook(codebook, label_sep or ",", reading.encoding),
             "delimiter": reading.delimiter and _unescaped(reading.delimiter),
             "tool": reading.tool or "auto",
             "spans": True if values.get("spans") == "auto" else values.get("spans"),

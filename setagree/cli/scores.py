@@ -6,10 +6,9 @@ import inspect
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
-
 import pandas as pd
 
 import setagree as sa
@@ -115,7 +114,6 @@ setagree cite --methods study.csv -c krippendorff_alpha
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class Cited(Group, panel=MEASURES):
     """What is cited."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -80,7 +80,6 @@ setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
 """
 
 
-@dataclass(frozen=True, kw_only=True)
 class Explained(Measures, panel=COLUMNS):
     """The agreement that is explained, and how."""
 
@@ -98,7 +97,6 @@ class Explained(Measures, panel=COLUMNS):
         return 999 if self.resamples is None else self.resamples
 
 
-@dataclass(frozen=True, kw_only=True)
 class Page(Group, panel=OUTPUT):
     """What else a report has, and where it is written."""
 
@@ -144,7 +142,6 @@ def report(
     say(f"Written: {path} ({size}, seed {how['rng']})")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Shown(Group, panel=COLUMNS):
     """The windows of time and the tables of a diagnosis."""
 
