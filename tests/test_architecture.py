@@ -28,7 +28,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 # From the ground up. Imports go down only: never up, never sideways between rooms of one floor.
 # Modules inside one room (a package) may import one another.
 FLOORS = [
-    {"errors", "limits"},
+    {"errors", "lazy", "limits"},
     {"progress", "checks"},
     {"wording"},
     {"study"},
@@ -46,7 +46,7 @@ FLOORS = [
     {"__main__"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
-GROUND = {"errors", "limits", "progress", "checks"}
+GROUND = {"errors", "lazy", "limits", "progress", "checks"}
 
 
 @functools.cache
@@ -88,7 +88,7 @@ def imported_rooms(source):
 
 def test_every_room_has_a_floor():
     assert set(FLOOR) == ROOMS
-    assert len(ROOMS) <= 21
+    assert len(ROOMS) <= 22
     assert len(FILES) > 30
 
 
@@ -98,7 +98,7 @@ def test_few_rooms_know_each_other():
         (room_of(path), room)
         for path in FILES
         for room in imported_rooms(path.read_text(encoding="utf-8"))
-        if room not in {room_of(path), "cli", "limits"} and room_of(path) != "cli"
+        if room not in {room_of(path), "cli", "lazy", "limits"} and room_of(path) != "cli"
     }
     assert 40 < len(pairs) <= 110
 
@@ -302,8 +302,8 @@ def test_import_is_light():
     loaded = modules_after("import setagree")
     assert loaded.isdisjoint(["numpy", "pandas", "scipy", *HEAVY.split(" ")])
     loaded = modules_after("import setagree; setagree.agreement")
-    assert {"setagree.scoring", "numpy", "pandas"} <= loaded
-    assert loaded.isdisjoint(HEAVY.split(" "))
+    assert {"setagree.scoring", "numpy", "setagree.lazy"} <= loaded
+    assert loaded.isdisjoint(["pandas", *HEAVY.split(" ")])
 
 
 @pytest.mark.slow
@@ -374,8 +374,8 @@ BUDGET = {
     "plots": 2_650,
     "reporting": 4_850,
     "scoring": 3_000,
-    "study": 9_450,
-    "wording": 1_550,
+    "study": 9_500,
+    "wording": 1_600,
 }
 """Lines of each room, in fifties. A change may lower them; one that raises them states why."""
 

@@ -13,7 +13,8 @@ from results_support import spoil
 
 import setagree as sa
 from setagree.errors import OptionError
-from setagree.wording.result_base import Result, ResultFrame
+from setagree.wording.result_base import Result
+from setagree.wording.result_frames import ResultFrame
 from setagree.wording.schemas import json_schema
 from setagree.wording.tables import Column
 

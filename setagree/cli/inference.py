@@ -10,7 +10,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-import pandas as pd
 import typer
 
 import setagree as sa
@@ -40,6 +39,7 @@ from setagree.cli.show import say
 from setagree.diagnosis.grouping import named_rows
 from setagree.errors import DataError, OptionError, check_choice, counted, spelling
 from setagree.inference.panel_members import check_threshold
+from setagree.lazy import pd
 from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.results import ABOUT
 from setagree.scoring.scorer import main_distance

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pandas as pd
-
 from setagree.cli.options import Reading
 from setagree.errors import DataError, FileError, listing
 from setagree.exports.json_nodes import class_files
 from setagree.files.streams import matching
+from setagree.lazy import pd
 
 Clean: TypeAlias = Callable[[Any], Any]
 

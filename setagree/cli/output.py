@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import pandas as pd
 import typer
 
 from setagree.checks import check_target, expanded, replace_file
@@ -24,6 +23,7 @@ from setagree.errors import (
     check_choice,
     spelling,
 )
+from setagree.lazy import pd
 from setagree.progress import stages, without_line
 from setagree.wording.result_base import Result
 from setagree.wording.sentences import escape_formula, visible

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
-import pandas as pd
 
 import setagree as sa
 from setagree.checks import expanded
@@ -32,6 +31,7 @@ from setagree.files.streams import Source, readable
 from setagree.files.tables import read_table
 from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Study, open_study, open_table
+from setagree.lazy import pd
 from setagree.progress import stages
 from setagree.study.assembly import code_ids
 from setagree.study.attributes import marked_models, models_sentences, set_apart

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
-import pandas as pd
 
 import setagree as sa
 from setagree.cli import options as options
@@ -32,6 +31,7 @@ from setagree.cli.show import print_list, say
 from setagree.diagnosis.by_question import QuestionTable, by_question
 from setagree.distances.registry import available_distances, get_distance
 from setagree.errors import OptionError
+from setagree.lazy import pd
 from setagree.scoring.coefficients import available_coefficients, get_coefficient
 from setagree.scoring.references import cited
 from setagree.scoring.results import ABOUT

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes, Floats
 from setagree.errors import DataError
+from setagree.lazy import pd
 from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import html_table
 

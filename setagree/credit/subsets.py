@@ -10,10 +10,10 @@ from math import comb
 from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import Codes, Floats
 from setagree.credit.geometry import SetGeometry, size_classes
+from setagree.lazy import pd
 
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
 

@@ -45,7 +45,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.attributes import OfUnits, read_column
 from setagree.study.preparation import Times
 from setagree.study.tally import Tally, take_rows
-from setagree.wording.result_base import ResultFrame
+from setagree.wording.result_frames import ResultFrame
 from setagree.wording.tables import Column
 
 COLUMNS = (

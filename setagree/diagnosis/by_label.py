@@ -43,7 +43,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.codes import have_degrees
 from setagree.study.degrees import warn_degrees
 from setagree.study.tally import Tally
-from setagree.wording.result_base import ResultFrame
+from setagree.wording.result_frames import ResultFrame
 from setagree.wording.tables import Column
 
 COLUMNS = (

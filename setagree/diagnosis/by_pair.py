@@ -55,7 +55,7 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Given, Tally
-from setagree.wording.result_base import ResultFrame
+from setagree.wording.result_frames import ResultFrame
 from setagree.wording.tables import Column
 
 Positions: TypeAlias = npt.NDArray[np.int64]

@@ -9,7 +9,6 @@ from operator import add
 from typing import Any, Unpack, cast
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import check_level
 from setagree.coefficients.estimated import Estimated, estimated
@@ -35,6 +34,7 @@ from setagree.large.opening import (
     with_reading,
 )
 from setagree.large.recognition import find_export
+from setagree.lazy import pd
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations

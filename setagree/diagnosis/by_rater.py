@@ -40,7 +40,7 @@ from setagree.scoring.table_notes import remark_of, rough_change_reason, rough_r
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.identifiers import value_numbers
-from setagree.wording.result_base import ResultFrame
+from setagree.wording.result_frames import ResultFrame
 from setagree.wording.tables import Column
 
 COLUMNS = (

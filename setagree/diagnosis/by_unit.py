@@ -24,7 +24,7 @@ from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.sampling import warn_ignored
-from setagree.wording.result_base import ResultFrame
+from setagree.wording.result_frames import ResultFrame
 from setagree.wording.tables import Column
 
 COLUMNS = (

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes, Floats, check_level
 from setagree.coefficients.case import ROUNDING, Case
@@ -20,6 +19,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import counted
 from setagree.inference.comparison import holm
 from setagree.large.opening import Data
+from setagree.lazy import pd
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.intervals import (
     ALIKE,

@@ -29,7 +29,7 @@ from setagree.study.degrees import warn_degrees
 from setagree.study.identifiers import value_numbers
 from setagree.study.sampling import sample_of
 from setagree.study.tally import Tally
-from setagree.wording.result_base import ResultFrame
+from setagree.wording.result_frames import ResultFrame
 from setagree.wording.tables import Column
 
 ENOUGH_PAIRS = 5

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import MOST_STEPS, Codes, check_cost
 from setagree.coefficients.parts import Parts, are_computed_together
@@ -30,6 +29,7 @@ from setagree.errors import (
     option,
     warn,
 )
+from setagree.lazy import pd
 from setagree.limits import LONG_WORK, MAX_SCORED_GROUPS
 from setagree.progress import track
 from setagree.scoring.results import Agreement

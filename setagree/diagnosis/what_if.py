@@ -45,7 +45,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.codes import Value, have_degrees
 from setagree.study.identifiers import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
-from setagree.wording.result_base import ResultFrame
+from setagree.wording.result_frames import ResultFrame
 from setagree.wording.tables import Column
 
 COLUMNS = (

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import Floats, check_cost
 from setagree.distances.base import Distance, as_label_set
@@ -24,6 +23,7 @@ from setagree.errors import (
     option,
     shorten,
 )
+from setagree.lazy import pd
 from setagree.study.frames import as_pandas
 from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing

@@ -9,10 +9,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pandas as pd
-
 from setagree.distances.matrix import check_amount
 from setagree.errors import DistanceError, OptionError, check_mapping, listing, option, shorten
+from setagree.lazy import pd
 from setagree.study.frames import as_pandas
 from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing

@@ -9,11 +9,11 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import Floats, public
 from setagree.distances.base import Distance
 from setagree.errors import DistanceError, check_flag, check_type, listing, shorten
+from setagree.lazy import pd
 from setagree.study.labels import LabelSyntax, read_cell
 from setagree.study.numbers import as_number
 

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from typing import Any, TypeAlias, TypeVar
 
-import pandas as pd
-
 from setagree.distances import scales, sets
 from setagree.distances.base import CallableDistance, Distance
 from setagree.distances.degrees import manhattan, ruzicka
 from setagree.distances.matrix import distance_matrix
 from setagree.errors import DistanceError, OptionError, did_you_mean
+from setagree.lazy import pd
 
 DistanceLike: TypeAlias = (
     str | Distance | Callable[[Any, Any], float] | pd.DataFrame | Mapping[Any, Any]

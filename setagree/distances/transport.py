@@ -11,12 +11,12 @@ from itertools import chain, permutations
 from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import Floats
 from setagree.distances.base import Distance, as_label_set
 from setagree.distances.matrix import check_amount, check_entries, stated
 from setagree.errors import DistanceError, check_type, listing
+from setagree.lazy import pd
 from setagree.limits import LONG_LOOP
 from setagree.progress import track
 from setagree.study.identifiers import tidied

@@ -13,8 +13,6 @@ from importlib import metadata
 from itertools import islice
 from pathlib import Path
 
-import pandas as pd
-
 from setagree.errors import (
     OptionError,
     SetagreeWarning,
@@ -29,6 +27,7 @@ from setagree.exports.json_nodes import first_object, read_records, shown
 from setagree.exports.registry import FORMATS
 from setagree.files.streams import JSON_SUFFIXES, SQLITE, Source, listable, readable
 from setagree.files.tables import first_rows, sniff_delimiter
+from setagree.lazy import pd
 from setagree.study.labels import is_missing
 from setagree.study.reading import check_encoding
 

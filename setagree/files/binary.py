@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from xml.etree import ElementTree as ET
 
-import pandas as pd
-
 from setagree.errors import (
     FileError,
     SetagreeError,
@@ -28,6 +26,7 @@ from setagree.errors import (
 )
 from setagree.files.delimited import MANY_ROWS, check_title, layout_hint, with_header
 from setagree.files.streams import OPEN_DOCUMENT, LargeError, Source, check_regular, is_bounded
+from setagree.lazy import pd
 from setagree.study.frames import as_pandas
 
 _MAX_UNPACKED = 2**32

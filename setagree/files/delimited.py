@@ -15,7 +15,6 @@ from math import inf
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import numpy as np
-import pandas as pd
 
 from setagree.errors import DataError, FileError, counted, listing, option, shorten
 from setagree.files.streams import (
@@ -26,6 +25,7 @@ from setagree.files.streams import (
     is_bounded,
     memory_of_computer,
 )
+from setagree.lazy import pd
 from setagree.study.columns import detect_wide_layout
 from setagree.study.reading import Reading
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.errors import (
     FileError,
@@ -30,6 +29,7 @@ from setagree.files.streams import (
     Source,
     in_pieces,
 )
+from setagree.lazy import pd
 from setagree.study.codes import Column, as_objects
 from setagree.study.columns import usual_roles
 from setagree.study.identifiers import check_text

@@ -9,7 +9,6 @@ from dataclasses import replace
 from math import inf
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import MOST_BYTES, no_collection
 from setagree.errors import FileError, OptionError, option
@@ -28,6 +27,7 @@ from setagree.files.streams import (
     find_sources,
     readable,
 )
+from setagree.lazy import pd
 from setagree.study.codes import Column
 from setagree.study.frames import as_pandas, stacked
 

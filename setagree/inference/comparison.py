@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Floats, Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.case import ROUNDING
@@ -42,6 +41,7 @@ from setagree.inference.unit_order import (
     unit_places,
 )
 from setagree.large.opening import Data
+from setagree.lazy import pd
 from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import ABOUT, Agreement, AgreementTable, raters_in_words
 from setagree.scoring.scorer import Scorer, warn_undefined

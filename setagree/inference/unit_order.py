@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes
 from setagree.coefficients.estimated import patterns_of_units
 from setagree.errors import DataError, OptionError, counted, listing, option, shorten
+from setagree.lazy import pd
 from setagree.limits import BLOCK_ENTRIES
 from setagree.scoring.results import Agreement
 from setagree.study.identifiers import Keys, value_numbers

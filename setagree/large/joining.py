@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import expanded
 from setagree.errors import (
@@ -27,6 +26,7 @@ from setagree.errors import (
 )
 from setagree.files.streams import COMPRESSED, JSON_SUFFIXES, TEXT_SUFFIXES
 from setagree.large.opening import note_or_warn, open_study, open_table
+from setagree.lazy import pd
 from setagree.study.annotations import Annotations
 from setagree.study.answer_warnings import warn_similar
 from setagree.study.attributes import named_raters

@@ -16,7 +16,6 @@ from typing import Any, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import public
 from setagree.errors import (
@@ -30,6 +29,7 @@ from setagree.errors import (
     python_or_command,
     warn,
 )
+from setagree.lazy import pd
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
 from setagree.study.answers import are_on_a_scale, is_record_table, long_answers

@@ -11,8 +11,6 @@ from itertools import compress
 from pathlib import Path
 from string import Template
 
-import pandas as pd
-
 from setagree.checks import expanded, no_collection, public
 from setagree.errors import (
     DataError,
@@ -40,6 +38,7 @@ from setagree.exports.detection import (
 from setagree.exports.json_nodes import class_files, shown
 from setagree.files.streams import Paths, file_names, is_stdin, listable, matching
 from setagree.files.tables import read_table
+from setagree.lazy import pd
 from setagree.study.annotations import Annotations
 from setagree.study.attributes import IS_MODEL
 from setagree.study.codes import Column, as_objects

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, Unpack
 
-import pandas as pd
-
 from setagree.coefficients.chance_models import GwetUrn, NoChance, Redrawn, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.distances import distance_names, get_distance
 from setagree.distances.registry import DistanceLike, offered, offered_names
 from setagree.errors import OptionError, did_you_mean, listing, option
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions
+from setagree.lazy import pd
 from setagree.scoring.definition import Coefficient, coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score

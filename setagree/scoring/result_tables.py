@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
-import pandas as pd
-
 from setagree.errors import DataError, NoTableError, a_type, counted, option
 from setagree.large.opening import Data, open_sampled, with_reading
+from setagree.lazy import pd
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement, AgreementTable, RowName, find_row
 from setagree.scoring.scorer import main_distance, score_part

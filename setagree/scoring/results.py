@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import Floats, check_level
 from setagree.coefficients.case import ROUNDING, Case
@@ -17,6 +16,7 @@ from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.sums import Estimate, UnitSums, estimate
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
+from setagree.lazy import pd
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import CoefficientInterval, Method, t_interval
 from setagree.scoring.table_notes import (

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes, public
 from setagree.errors import (
@@ -24,6 +23,7 @@ from setagree.errors import (
     did_you_mean,
     listing,
 )
+from setagree.lazy import pd
 from setagree.study import attributes, layouts
 from setagree.study.assembly import assemble, from_long
 from setagree.study.codes import (

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.errors import DataError, counted, listing, option, shorten
+from setagree.lazy import pd
 from setagree.study import layouts
 from setagree.study.assembly import LongColumns
 from setagree.study.codes import Column, as_objects, is_ordered
 from setagree.study.columns import usual_roles
 from setagree.study.labels import is_missing
 
-_ROWS = (list, tuple, range, np.ndarray, pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
 _INDEXED = (pd.Series, pd.DataFrame)
+
+
+@cache
+def _rows() -> Any:
+    """Return the types of rows; a constant would import pandas."""
+    arrays = (np.ndarray, pd.api.extensions.ExtensionArray, pd.Series, pd.Index)
+    return (list, tuple, range, *arrays)
+
 
 _FORMS = (
     "pass one sequence of answers per rater (None where there is none), as in "
@@ -82,7 +90,7 @@ def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> 
         return layouts.from_triples(obj)
     if isinstance(obj, np.ndarray) and obj.ndim == 2:
         rows = list(obj if in_rows else obj.T)
-    elif isinstance(obj, list | tuple) and obj and all(isinstance(row, _ROWS) for row in obj):
+    elif isinstance(obj, list | tuple) and obj and all(isinstance(row, _rows()) for row in obj):
         rows = list(obj)
         if not in_rows and len({len(row) for row in rows}) == 1:
             rows = [list(column) for column in zip(*rows, strict=True)]
@@ -165,9 +173,9 @@ def _answers(row: Any) -> Column | None:
     """Return the answers of one rater as a column, or None if they are not a sequence of them."""
     if _are_flags(row):
         return layouts.flag_sets(row)
-    if not isinstance(row, _ROWS) and callable(getattr(row, "to_list", None)):  # of Polars
+    if not isinstance(row, _rows()) and callable(getattr(row, "to_list", None)):  # of Polars
         row = row.to_list()
-    if not isinstance(row, _ROWS) or (isinstance(row, np.ndarray) and row.ndim != 1):
+    if not isinstance(row, _rows()) or (isinstance(row, np.ndarray) and row.ndim != 1):
         return None
     if isinstance(row, list | tuple):
         return pd.Series(as_objects(row), dtype=object)
@@ -222,7 +230,7 @@ def _units(
 def _is_triple(row: Any) -> bool:
     """Return whether a row is a (rater, unit, answer) tuple, which begins with two names."""
     is_tuple = isinstance(row, tuple) and len(row) == 3
-    return is_tuple and not any(isinstance(name, (set, frozenset, *_ROWS)) for name in row[:2])
+    return is_tuple and not any(isinstance(name, (set, frozenset, *_rows())) for name in row[:2])
 
 
 def _transpose(*, raters_in_rows: bool) -> str:
@@ -253,10 +261,10 @@ def _shape(data: object) -> str:
         return str(data.shape)
     if isinstance(data, Mapping):
         return f"{{{counted(len(data), 'key')}: {_joined(map(_shape, data.values()))}}}"
-    if not isinstance(data, _ROWS):
+    if not isinstance(data, _rows()):
         return f"{type(data).__name__} ({shorten(data, limit=40)})"
-    if any(isinstance(row, _ROWS) for row in data):
-        lengths = [len(row) if isinstance(row, _ROWS) else 1 for row in data]
+    if any(isinstance(row, _rows()) for row in data):
+        lengths = [len(row) if isinstance(row, _rows()) else 1 for row in data]
         if len({*lengths}) == 1:
             return f"({len(data)}, {lengths[0]})"
         return f"{counted(len(data), 'row')} of {_joined(map(str, lengths))} answers"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes
 from setagree.errors import (
@@ -26,6 +25,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.lazy import pd
 from setagree.study.answer_warnings import n_cells, warn_alike, warn_merged_names
 from setagree.study.codes import (
     MISSING,

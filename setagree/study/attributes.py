@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import public
 from setagree.errors import (
@@ -24,6 +23,7 @@ from setagree.errors import (
     option,
     shorten,
 )
+from setagree.lazy import pd
 from setagree.study.answer_warnings import warn_merged_names
 from setagree.study.assembly import pick_column, warn_names
 from setagree.study.codes import as_objects, as_ordered, is_ordered

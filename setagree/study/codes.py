@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes, no_collection
 from setagree.errors import (
@@ -27,6 +26,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.lazy import pd
 from setagree.study.answer_warnings import (
     MARKERS,
     NO_LABEL,

@@ -14,9 +14,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
-import pandas as pd
-
 from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
+from setagree.lazy import pd
 from setagree.study.codes import Column, distinct_cells
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes
 from setagree.errors import (
@@ -21,6 +20,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.lazy import pd
 from setagree.study.assembly import LongColumns, code_answers, code_ids, from_long, pick_column
 from setagree.study.codes import MISSING, Answers, Column, Value, as_objects
 from setagree.study.frames import row_numbers

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.errors import (
     DataError,
@@ -18,6 +17,7 @@ from setagree.errors import (
     missing_package,
     shorten,
 )
+from setagree.lazy import pd
 from setagree.study.codes import Column, as_objects, as_ordered, common_order, is_text, order_of
 from setagree.study.numbers import EXACT
 

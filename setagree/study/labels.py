@@ -15,7 +15,6 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import public
 from setagree.errors import (
@@ -30,6 +29,7 @@ from setagree.errors import (
     option,
     shorten,
 )
+from setagree.lazy import pd
 from setagree.study.identifiers import check_text, tidied
 from setagree.wording.label_sets import Degrees, Label, LabelSet, check_sep, sorted_labels
 

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Floats
 from setagree.errors import (
@@ -28,6 +27,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.lazy import pd
 from setagree.study.answer_warnings import is_agreed, warn_agreed, warn_columns, warn_totals
 from setagree.study.assembly import LongColumns, pick_column
 from setagree.study.codes import (

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.errors import MixedScaleWarning, listing, option, warn
+from setagree.lazy import pd
 
 Number: TypeAlias = int | float
 

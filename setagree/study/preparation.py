@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes
 from setagree.errors import (
@@ -27,6 +26,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.lazy import pd
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import as_objects, is_ordered
 from setagree.study.frames import (

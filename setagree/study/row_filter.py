@@ -17,7 +17,6 @@ from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.errors import (
     DataError,
@@ -32,6 +31,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.lazy import pd
 from setagree.study.codes import Column, distinct_cells
 from setagree.study.frames import numbered, without_dictionary
 from setagree.study.identifiers import tidied

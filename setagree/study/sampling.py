@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes, Floats
 from setagree.errors import (
@@ -23,6 +22,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.lazy import pd
 from setagree.study.codes import as_objects
 from setagree.study.identifiers import tidied
 from setagree.study.numbers import as_float

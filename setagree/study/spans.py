@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes, Floats, check_cost, public
 from setagree.errors import (
@@ -34,6 +33,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.lazy import pd
 from setagree.study.answer_warnings import warn_similar
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import as_objects, entries_of

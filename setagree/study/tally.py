@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from setagree.checks import Codes, Floats, public
 from setagree.errors import DataError, a_type, check_flag, counted
+from setagree.lazy import pd
 from setagree.study.annotations import Annotations
 from setagree.study.answer_warnings import warn_similar
 from setagree.study.codes import (

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import check_level
+from setagree.lazy import pd
 
 MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
 

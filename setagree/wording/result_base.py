@@ -7,9 +7,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-import pandas as pd
-
-from setagree.errors import counted, python_or_command
+from setagree.errors import python_or_command
+from setagree.lazy import pd
 from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import (
     Column,
@@ -182,60 +181,6 @@ def _about(frame: pd.DataFrame, results: Iterable[Any]) -> pd.DataFrame:
     """Return a frame with the target of its intervals, if the results have it."""
     about = {getattr(result, "about", None) for result in results} - {None}
     return frame.assign(about=about.pop()) if about else frame
-
-
-class ResultFrame(pd.DataFrame):
-    """Frame with declared main columns, which a notebook, LaTeX and Markdown show rounded.
-
-    What pandas computes from it is a plain frame.
-
-    Examples
-    --------
-    >>> shown = ResultFrame.of(pd.DataFrame({"x": [0.123456], "y": [9e-9]}), [Column("x")])
-    >>> "0.1235" in shown._repr_html_(), "1 more column" in shown._repr_html_()
-    (True, True)
-    """
-
-    _metadata = ("main_columns",)
-    main_columns: tuple[Column, ...] = ()
-
-    @classmethod
-    def of(cls, frame: pd.DataFrame, columns: Iterable[Column]) -> ResultFrame:
-        """Return a frame with its main columns."""
-        result = cls(frame)
-        result.main_columns = tuple(columns)
-        return result
-
-    @property
-    def _constructor(self) -> Any:
-        return pd.DataFrame
-
-    def _main_table(self) -> tuple[TextTable, int]:
-        """Return the main columns as text, and the number of the others."""
-        # The method of all intervals needs no column, unless they are of several.
-        is_mixed = "interval_method" in self and self["interval_method"].nunique() > 1
-        hidden = () if is_mixed else ("interval_method",)
-        kept = [one for one in self.main_columns if one.is_in(self) and one.source not in hidden]
-        n_shown = sum(1 if isinstance(one.source, str) else len(one.source) for one in kept)
-        return TextTable.of(self, kept, 0.95), len(self.columns) - n_shown
-
-    def _repr_html_(self) -> str:
-        table, more = self._main_table()
-        note = f"<p>{counted(more, 'more column')} in the frame.</p>" if more else ""
-        return f"{table.to_html()}{note}"
-
-    def to_latex(self, *args: Any, **options: Any) -> Any:
-        """Return the main columns in LaTeX for booktabs; with arguments, as pandas does."""
-        if args or options:
-            return pd.DataFrame(self).to_latex(*args, **options)
-        columns = [column for column in self.main_columns if column.is_in(self)]
-        return latex_table(self, columns, 0.95)
-
-    def to_markdown(self, *args: Any, **options: Any) -> Any:
-        """Return the main columns as a Markdown table; with arguments, as pandas does."""
-        if args or options:
-            return pd.DataFrame(self).to_markdown(*args, **options)
-        return self._main_table()[0].to_markdown()
 
 
 class ResultRows(Result, Generic[R]):

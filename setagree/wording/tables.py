@@ -17,8 +17,8 @@ from shutil import get_terminal_size
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import pandas as pd
 
+from setagree.lazy import pd
 from setagree.wording.label_sets import Degrees, display_labels, sorted_labels
 from setagree.wording.number_format import (
     DASH,

@@ -14,7 +14,7 @@ EXAMPLE = ROOT / "examples" / "walkthrough.csv"
 LOOK = "import setagree; setagree.agreement"
 # What is started, beside `import pandas`: its name, the words after the interpreter, the bar.
 STARTS = (
-    ("import setagree, and its agreement", ["-c", LOOK], 1.25),
+    ("import setagree, and its agreement", ["-c", LOOK], 1.0),
     ("setagree --version", ["-m", "setagree", "--version"], 0.1),
     ("setagree --help", ["-m", "setagree", "--help"], 0.5),
     ("setagree score, the example", ["-m", "setagree", "score", str(EXAMPLE), "--wide"], 1.6),
