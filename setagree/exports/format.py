@@ -104,8 +104,6 @@ class Request:
     ----------
     question, blank, roster, label_sep, encoding, where, sheet, na_values, case, predictions
         Options of `Reading`. None if not passed.
-    is_one_of_several : bool
-        Of spans: whether the file is one of several that are read together.
     """
 
     question: str | None = None
@@ -118,7 +116,6 @@ class Request:
     na_values: NaValues | None = None
     case: Case = "keep"
     predictions: Predictions = False
-    is_one_of_several: bool = False
 
     def sep_or(self, usual: str) -> str:
         """Return the separator of labels, by default the usual one of the format."""

@@ -61,7 +61,7 @@ from setagree.study.reading import (
     no_note,
 )
 from setagree.study.row_filter import kept_rows
-from setagree.study.spans import sized_pieces, spans_hint, usual_columns, warn_pieces
+from setagree.study.spans import spans_hint
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
 
@@ -575,21 +575,7 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
     if reading.spans:
         from setagree.large.spans import spans_of_table  # loads the readers of files
 
-        frame = _kept(frame, reading)
-        named = usual_columns(frame)
-        if named["start"] is not None or named["end"] is not None:
-            return spans_of_table(frame, reading)
-        as_read = replace(reading, spans=None, tokens=None, where=None)
-        as_read = replace(as_read, blank=reading.blank or "empty")
-        return sized_pieces(_from_rows(frame, as_read, note), reading)
-    study = _from_rows(frame, reading, note)
-    if reading.unit_columns is None and ":" in str(study.units[0]):  # such as doc1:0-40
-        warn_pieces(study.units.tolist())
-    return study
-
-
-def _from_rows(frame: Any, reading: Reading, note: Note) -> Annotations:
-    """Return the study of a table of any layout."""
+        return spans_of_table(_kept(frame, reading), reading)
     if reading.wide:
         return _from_wide(_kept(frame, reading), reading, note)
     if reading.raters_in_rows:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from setagree.errors import DataError, OptionError, option
+from setagree.errors import DataError, OptionError
 from setagree.exports import Format, Request
 from setagree.exports.blank_answers import settle_spans
 from setagree.exports.json_nodes import shown
@@ -15,7 +15,7 @@ from setagree.large.recognition import named_files
 from setagree.study.annotations import Annotations
 from setagree.study.columns import guess_columns
 from setagree.study.reading import Reading
-from setagree.study.spans import Spans, no_column, study_of_spans, table_spans, usual_columns
+from setagree.study.spans import USUAL, Spans, study_of_spans, table_spans, usual_columns
 
 
 def spans_of_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
@@ -27,20 +27,18 @@ def spans_of_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
             f"{name}: {tool.title} is not read as spans; write a table with one row per span."
         )
     spans = Spans()
-    request = replace(_request(reading), is_one_of_several=len(files) > 1)
     for file in files:
         spans.prefix = f"{shown(file)}, "
-        tool.read_spans(file, request, spans)
+        tool.read_spans(file, _request(reading), spans)
     return _study(spans, replace(reading, tool=tool.name), name)
 
 
 def spans_of_table(frame: pd.DataFrame, reading: Reading) -> Annotations:
     """Return the study of a table with one row per span, by the usual names of its columns."""
-    if reading.tokens == "tool":
-        raise OptionError(f"{option('tokens', 'tool')} is for exports; a table has no tokens.")
     usual = usual_columns(frame)
-    if missing := [role for role in ("start", "end") if usual[role] is None]:
-        raise no_column(missing[0])
+    for role in ("start", "end"):
+        if usual[role] is None:
+            raise DataError(f"no column {role!r} of spans, such as {' or '.join(USUAL[role][:3])}.")
     text, length = usual["text"], usual["length"]
     if text is None and length is None:
         raise DataError(

@@ -239,10 +239,7 @@ class Annotations(ReadOnlyArrays):
             queued=queued,
             degree=degree,
         )
-        study = cls.from_reading(data, reading)
-        if unit_columns is None:
-            warn_pieces(study.units.tolist())
-        return study
+        return cls.from_reading(data, reading)
 
     @classmethod
     @public
@@ -254,6 +251,8 @@ class Annotations(ReadOnlyArrays):
         """
         rows = prepare_rows(data, reading)
         study = cls._coded(rows.counted, reading)
+        if reading.unit_columns is None:
+            warn_pieces(study.units.tolist())
         if rows.with_queued is not None:
             with warnings.catch_warnings():
                 # The rows that count have raised the same warnings.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -23,10 +23,8 @@ from setagree.errors import (
     LabelError,
     OptionError,
     SetagreeWarning,
-    a_type,
     check_choice,
     counted,
-    did_you_mean,
     listing,
     option,
     python_or_command,
@@ -35,7 +33,7 @@ from setagree.errors import (
 )
 from setagree.lazy import pd
 from setagree.study.answer_warnings import warn_similar
-from setagree.study.assembly import code_ids, pick_column
+from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.codes import as_objects, entries_of
 from setagree.study.frames import Frame, as_pandas, check_columns, column_names, row_numbers
 from setagree.study.identifiers import tidied
@@ -49,7 +47,7 @@ if TYPE_CHECKING:
 
 OfDocuments: TypeAlias = "str | Mapping[Any, Any]"
 """A column of the table, or a mapping from documents."""
-Done: TypeAlias = "Literal['all'] | Iterable[tuple[Any, Any]] | pd.DataFrame | None"
+Done: TypeAlias = "Literal['all'] | Iterable[tuple[Any, Any]] | None"
 
 USUAL = {
     "start": ("start", "begin", "start_offset", "start_char", "from"),
@@ -60,16 +58,15 @@ USUAL = {
 """Usual names of the columns of spans besides document, rater and label."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
-_PIECE = re.compile(r"(.*):([\d.]+(?:e[+-]\d+)?)-([\d.]+(?:e[+-]\d+)?)", re.DOTALL)
+_PIECE = r"^(?s:(?P<document>.*)):(?P<low>\d+(?:\.\d+)?)-(?P<high>\d+(?:\.\d+)?)$"
 _BYTES_PER_LABEL = 100
 """Memory of a label of a rater on an atom while the label sets are coded."""
 
 
 class Span(NamedTuple):
-    """A labelled span from `start` to `end`, which is not part of it.
+    """A labelled span from `start` to `end`, which is not part of it, and its place in the file.
 
-    `place` is its location in the file. `quote` is its text, if the export repeats it, which shows
-    whether offsets count UTF-16 units. `layer` is its layer, if the tool has several.
+    The `quote` is its text, which shows whether offsets count UTF-16 units.
     """
 
     document: Hashable
@@ -142,19 +139,9 @@ class Spans:
             )
         return pair
 
-    def add(
-        self,
-        pair: Pair,
-        ends: Iterable[float],
-        label: object,
-        place: str,
-        *,
-        quote: str | None = None,
-        layer: str | None = None,
-    ) -> None:
-        """Add a span of a document and a rater, with its start and its end."""
-        start, end = ends
-        self.rows.append(Span(*pair, start, end, label, self.prefix + place, quote, layer))
+    def add(self, span: Span) -> None:
+        """Add a span, with its place in the current file."""
+        self.rows.append(span._replace(place=self.prefix + span.place))
 
     def place_of(self, document: Hashable) -> str:
         """Return the place of a document by its first rater."""
@@ -215,10 +202,10 @@ def from_spans(
         The column with the length of the document, or a mapping from documents.
     text : str or mapping, optional
         Instead of `length`, the column or the mapping with the text of the document.
-    done : {"all"}, pairs or DataFrame, optional
-        Who annotated which document, with or without spans: (document, rater) pairs, a table with
-        these two columns, or ``"all"`` if every rater annotated every document. Default: those with
-        a row, and a warning counts the others.
+    done : {"all"} or pairs, optional
+        Who annotated which document, with or without spans: (document, rater) pairs, or ``"all"``
+        if every rater annotated every document. Default: those with a row, and a warning counts
+        the others.
     tokens : {"words"}, optional
         Counts words instead of characters: runs of letters and digits, and single other signs. A
         span is moved outward to the words that it touches. It requires `text`.
@@ -257,7 +244,7 @@ def from_spans(
         check_choice("tokens", tokens, ("words",))
     names = {"document": document, "rater": rater, "start": start, "end": end, "label": label}
     spans = table_spans(as_pandas(data), names, length, text)
-    _add_done(spans, done, (document, rater))
+    _add_done(spans, done)
     return study_of_spans(cls, spans, tokens=tokens, chance=chance)
 
 
@@ -275,76 +262,60 @@ def table_spans(
         raise DataError("the table has 0 rows; there is nothing to score.")
     coded = [code_ids(pick_column(frame, names[role]), role) for role in ("document", "rater")]
     documents, raters = (ids[codes].tolist() for codes, ids in coded)
-    texts, lengths = (_of_documents(source, frame, documents) for source in (text, length))
-    spans = Spans(texts=texts, lengths=lengths)
     places = [f"row {number}" for number in row_numbers(frame).tolist()]
+    texts, lengths = (_of_documents(x, frame, documents, places) for x in (text, length))
+    spans = Spans(texts=texts, lengths=lengths)
     spans.done.update(zip(zip(documents, raters, strict=True), places, strict=True))
-    cells = [pick_column(frame, names[role]) for role in ("start", "end", "label")]
-    blank = np.array([column.isna() | (column.astype(str).str.strip() == "") for column in cells])
-    offsets = [pd.to_numeric(column, errors="coerce").to_numpy(dtype=float) for column in cells[:2]]
-    has_span = ~blank.any(axis=0) & np.isfinite(offsets[0]) & np.isfinite(offsets[1])
-    if odd := np.flatnonzero(~has_span & ~blank.all(axis=0)).tolist():
+    cells = frame[[names[role] for role in ("start", "end", "label")]]
+    blank = cells.isna() | (cells.astype(str).apply(lambda column: column.str.strip()) == "")
+    offsets = cells.iloc[:, :2].apply(pd.to_numeric, errors="coerce").astype(np.float64)
+    has_span = (~blank).all(axis=1) & np.isfinite(offsets).all(axis=1)
+    if odd := np.flatnonzero(~has_span & ~blank.all(axis=1)).tolist():
         raise DataError(
             f"{places[odd[0]]}: start and end must be numbers, with a label, or all three must be "
             f"blank ({counted(len(odd), 'row')})."
         )
     # a column of integers with blanks has floats
-    labels = [int(x) if isinstance(x, float) and x.is_integer() else x for x in cells[2].tolist()]
-    columns = (documents, raters, *(x.tolist() for x in offsets), labels, places)
+    labels = [int(x) if isinstance(x, float) and x.is_integer() else x for x in cells.iloc[:, 2]]
+    columns = (documents, raters, *offsets.to_numpy().T.tolist(), labels, places)
     spans.rows = [Span(*row) for row in compress(zip(*columns, strict=True), has_span)]
     return spans
 
 
 def _of_documents(
-    source: OfDocuments | None, frame: pd.DataFrame, documents: list[Any]
+    source: OfDocuments | None, frame: pd.DataFrame, documents: list[Any], places: list[str]
 ) -> dict[Any, Any]:
     """Return the text, or the length, of each document from a column or a mapping."""
     if source is None or isinstance(source, Mapping):
         return {tidied(name): value for name, value in (source or {}).items()}
-    if not isinstance(source, str):
-        raise OptionError(
-            f"texts and lengths must be a column or a mapping from documents, not {a_type(source)}."
-        )
     values: dict[Any, Any] = {}
-    check_columns(list(frame), [source])
     column = pick_column(frame, source)
-    rows = zip(documents, column.tolist(), row_numbers(frame).tolist(), strict=True)
-    for name, value, row in compress(rows, column.notna()):
+    rows = zip(documents, column.tolist(), places, strict=True)
+    for name, value, place in compress(rows, column.notna()):
         if values.setdefault(name, value) != value:
             problem = f"column {source!r} has several values for document {shorten(name)}"
-            raise DataError(f"row {row}: {problem}.")
+            raise DataError(f"{place}: {problem}.")
     return values
 
 
-def _add_done(spans: Spans, done: Done, names: tuple[str, str]) -> None:
+def _add_done(spans: Spans, done: Done) -> None:
     """Add the documents that raters annotated without spans, or warn of those without rows."""
     if done is None:
         spans.warn_open("done='all'")
-        return
-    if isinstance(done, str):
+    elif isinstance(done, str):
         check_choice("done", done, ("all",))
-        pairs: Iterable[Any] = [*spans.done, *spans.open_pairs]
-    elif isinstance(done, pd.DataFrame):
-        check_columns(list(done), names)
-        pairs = zip(*(done[name] for name in names), strict=True)
-    elif isinstance(done, Iterable) and not isinstance(done, Mapping):
-        pairs = done
+        spans.done |= dict.fromkeys(spans.open_pairs, "done=")
+    elif isinstance(done, Iterable) and not isinstance(done, Mapping | pd.DataFrame):
+        listed = dict.fromkeys(tuple(map(tidied, pair)) for pair in done)
+        if unlisted := next((pair for pair in spans.done if pair not in listed), None):
+            document, rater = map(shorten, unlisted)
+            raise DataError(
+                f"{spans.done[unlisted]}: rater {rater} has a span in document {document}, which "
+                "is not listed in done=."
+            )
+        spans.done |= {pair: "done=" for pair in listed if pair not in spans.done}
     else:
-        raise OptionError(
-            f"done={shorten(done)} must be 'all', (document, rater) pairs, or a table of them."
-        )
-    listed = dict.fromkeys((tidied(document), tidied(rater)) for document, rater in pairs)
-    if unlisted := next((pair for pair in spans.done if pair not in listed), None):
-        document, rater = map(shorten, unlisted)
-        raise DataError(
-            f"{spans.done[unlisted]}: rater {rater} has a span in document {document}, which is not"
-            " listed in done=."
-        )
-    raters = {rater for _, rater in spans.done}
-    for rater in dict.fromkeys(rater for _, rater in listed if rater not in raters):
-        if hint := did_you_mean(rater, raters):
-            warn(f"done= lists {shorten(rater)}, who has no row.{hint}", SetagreeWarning)
-    spans.done |= {pair: "done=" for pair in listed if pair not in spans.done}
+        raise OptionError(f"done={shorten(done)} must be 'all' or (document, rater) pairs.")
 
 
 def as_spans() -> str:
@@ -357,20 +328,14 @@ def usual_columns(columns: Collection[Any]) -> dict[str, str | None]:
     return {role: next((x for x in usual if x in columns), None) for role, usual in USUAL.items()}
 
 
-def no_column(role: str) -> DataError:
-    """Return the error of a table of spans without a column."""
-    return DataError(f"no column {role!r} of spans, such as {' or '.join(USUAL[role][:3])}.")
-
-
 def spans_hint(data: Frame) -> str:
     """Return a sentence on a table whose columns are those of spans; blank if they are not."""
     usual = usual_columns(column_names(data))
     start, end = usual["start"], usual["end"]
     if start is None or end is None:
         return ""
-    frame = as_pandas(data, [start, end])
-    offsets = pd.to_numeric(frame[start].head(100), errors="coerce")
-    if not (offsets < pd.to_numeric(frame[end].head(100), errors="coerce")).any():
+    offsets = as_pandas(data, [start, end]).head(100).apply(pd.to_numeric, errors="coerce")
+    if not (offsets[start] < offsets[end]).any():
         return ""
     return (
         f"Columns {start!r} and {end!r} may be of labelled spans, which were not read; to read "
@@ -378,45 +343,22 @@ def spans_hint(data: Frame) -> str:
     )
 
 
-def document_pieces(units: Sequence[object]) -> list[tuple[str, float]] | None:
-    """Return document and length of units such as ``doc1:0-40``, or None if there are other units.
+def warn_pieces(units: Sequence[object]) -> None:
+    """Warn if units are pieces of documents, such as ``doc1:0-40``, which count once each.
 
     The pieces of each document must be contiguous and start at 0, as in a study of spans.
     """
-    places = []
-    for unit in units:
-        if (match := _PIECE.fullmatch(str(unit))) is None:
-            return None
-        places.append((match[1], float(match[2]), float(match[3])))
-    end: dict[str, float] = {}
-    for document, low, high in sorted(places):
-        if low != end.get(document, 0.0) or high <= low:
-            return None
-        end[document] = high
-    return [(document, high - low) for document, low, high in places]
-
-
-def warn_pieces(units: Sequence[object]) -> None:
-    """Warn if units are pieces of documents that are read without their lengths."""
-    if len(units) > 1 and document_pieces(units) is not None:
+    if len(units) < 2 or re.search(_PIECE, str(units[0])) is None:
+        return
+    pieces = pd.Series([*map(str, units)]).str.extract(_PIECE)
+    pieces = pieces.astype({"low": float, "high": float}).sort_values(["document", "low"])
+    if (pieces["low"] == pieces.groupby("document")["high"].shift(fill_value=0)).all():
         warn(
             f"units such as {shorten(units[0])} appear to be pieces of documents in a study of "
-            f"labelled spans, and count once each; to count them by length, use {as_spans()}.",
+            f"labelled spans, and count once each; to count them by length, read the spans "
+            f"themselves with {as_spans()}.",
             SetagreeWarning,
         )
-
-
-def sized_pieces(study: Annotations, reading: Reading) -> Annotations:
-    """Return a study whose units are pieces of documents with their documents and lengths.
-
-    Raise DataError if the units are not contiguous pieces of documents.
-    """
-    pieces = document_pieces(study.units.tolist())
-    if pieces is None or reading.tokens is not None:
-        raise no_column("start")
-    table = pd.DataFrame(pieces, index=study.units, columns=["document", "length"])
-    study = study.with_units(table).sampled(cluster="document", size="length")
-    return replace(study, reading=reading)
 
 
 def study_of_spans(
@@ -430,41 +372,46 @@ def study_of_spans(
     """Return the study of spans, whose units are the atoms of documents; see `from_spans`."""
     if kinds := ", ".join(counted(n, kind) for kind, n in spans.ignored.items() if n):
         warn(f"ignored annotations that are not labelled spans: {kinds}.", SetagreeWarning)
-    if not spans.done:
-        raise DataError("no rater annotated a document; there is nothing to score.")
-    labels = _labels(spans, case)
     names, raters = ([*dict.fromkeys(pair[k] for pair in spans.done)] for k in (0, 1))
     if twice := [name for name, n in Counter(map(str, names)).items() if n > 1]:
         raise DataError(f"several documents have the name {listing(twice)}; rename all but one.")
+    warn_names("Raters", as_objects(raters))
     doc_code, rater_code = ({name: k for k, name in enumerate(ids)} for ids in (names, raters))
     doc = np.array([doc_code[span.document] for span in spans.rows], dtype=np.int64)
     who = np.array([rater_code[span.rater] for span in spans.rows], dtype=np.int64)
     start, end = (np.array([span[k] for span in spans.rows], dtype=np.float64) for k in (2, 3))
     lengths = np.array([_length(spans, name) for name in names], dtype=np.float64)
-    _to_code_points(spans, names, doc, start, end)
-    _check_offsets(spans, lengths[doc], start, end)
     texts = [*map(spans.texts.get, names)]
-    warn_similar("labels", dict.fromkeys(labels))
+    _to_code_points(spans, names, doc, start, end)
+    labels = _checked_labels(spans, lengths[doc], start, end, case)
+    ends: Any = [range(len(text or "") + 1) for text in texts]
     if tokens is not None:
         cuts = [_tokens(spans, name, tokens) for name in names]
         kept, start, end = _in_tokens(spans, cuts, doc, start, end)
         doc, who, labels = doc[kept], who[kept], [*compress(labels, kept)]
         lengths = np.array([*map(len, cuts)], dtype=np.float64)
-    atoms = _Atoms.of(lengths, doc, start, end)
+        # from the start of a token to the start of the next one
+        both = zip(cuts, texts, strict=True)
+        ends = [[0, *(low for low, _ in cut[1:]), len(text or "")] for cut, text in both]
+    if not lengths.any():
+        raise DataError("no rater annotated a document; there is nothing to score.")
+    atoms, first, last = _atoms(lengths, doc, start, end)
+    offsets = np.searchsorted(atoms["document"], np.arange(len(names) + 1))
     documents, rated = np.array([(doc_code[d], rater_code[r]) for d, r in spans.done]).T
-    rated = np.repeat(rated, np.diff(atoms.offsets)[documents])
-    keys = np.sort(entries_of(atoms.offsets, documents) * len(raters) + rated)
+    rated = np.repeat(rated, np.diff(offsets)[documents])
+    keys = np.sort(entries_of(offsets, documents) * len(raters) + rated)
     unit_codes, rater_codes = np.divmod(keys, len(raters))
-    value_codes, values = _label_sets(atoms, labels, who, keys, len(raters))
-    units = as_objects(atoms.names(names))
-    columns = {"document": as_objects(names)[atoms.document], "length": atoms.high - atoms.low}
+    value_codes, values = _label_sets(first, last, labels, who, keys, len(raters))
+    size = atoms["high"] - atoms["low"]
+    if not (atoms % 1).any(axis=None):
+        atoms = atoms.astype(np.int64)
+    places = [*atoms.itertuples(index=False)]
+    units = as_objects([f"{names[d]}:{low}-{high}" for d, low, high in places])
+    columns: dict[str, Any] = {
+        "document": as_objects(names)[atoms["document"].to_numpy()],
+        "length": size.to_numpy(),
+    }
     if None not in texts:
-        low, high = (x.astype(np.int64).tolist() for x in (atoms.low, atoms.high))
-        ends: Any = [range(len(text or "") + 1) for text in texts]
-        if tokens is not None:  # from the start of a token to the start of the next one
-            both = zip(cuts, texts, strict=True)
-            ends = [[0, *(low for low, _ in cut[1:]), len(text or "")] for cut, text in both]
-        places = zip(atoms.document.tolist(), low, high, strict=True)
         columns["text"] = as_objects([str(texts[d])[ends[d][a] : ends[d][b]] for d, a, b in places])
     table = pd.DataFrame(columns, index=pd.Index(units, dtype=object, name="unit"))
     i, g, k = (x.astype(np.int32) for x in (unit_codes, rater_codes, value_codes))
@@ -472,20 +419,6 @@ def study_of_spans(
     reading = Reading(spans=True, tokens=tokens)
     study = cls("labels", *ids, i, g, k, unit_table=table, reading=reading)
     return study.with_used_values().sampled(cluster="document", size="length", chance=chance)
-
-
-def _labels(spans: Spans, case: Case) -> list[Any]:
-    """Return the labels of spans; raise DataError for invalid ones, and fractions of characters."""
-    labels = []
-    for span in spans.rows:
-        if span.document in spans.texts and (span.start % 1 or span.end % 1):
-            both = f"{span.start:.12g} and {span.end:.12g}"
-            raise DataError(f"{span.place}: offsets of a text must be whole numbers, not {both}.")
-        try:
-            labels.append(clean_label(span.label, case))
-        except LabelError as error:
-            raise DataError(f"{span.place}: {error}") from None
-    return labels
 
 
 def _length(spans: Spans, document: Hashable) -> float:
@@ -504,87 +437,85 @@ def _length(spans: Spans, document: Hashable) -> float:
     return size
 
 
-def _check_offsets(spans: Spans, limit: Floats, start: Floats, end: Floats) -> None:
-    """Raise DataError for a span that is empty, or not inside its document."""
-    bad = np.flatnonzero(~((start >= 0) & (start < end) & (end <= limit)))
-    if bad.size:
-        k, n = int(bad[0]), counted(bad.size, "such span")
-        span = spans.rows[k]
-        rule = "end after its start" if start[k] >= end[k] else f"be within 0 to {limit[k]:.12g}"
+def _checked_labels(
+    spans: Spans, limit: Floats, start: Floats, end: Floats, case: Case
+) -> list[Any]:
+    """Return the labels of spans; raise DataError if a label or the offsets are invalid."""
+    labels = []
+    places = zip(limit.tolist(), start.tolist(), end.tolist(), strict=True)
+    for span, (length, low, high) in zip(spans.rows, places, strict=True):
+        try:
+            labels.append(clean_label(span.label, case))
+        except LabelError as error:
+            raise DataError(f"{span.place}: {error}") from None
+        if span.document in spans.texts and (span.start % 1 or span.end % 1):
+            rule = "start and end at whole numbers, as offsets of a text do"
+        elif low >= high:
+            rule = "end after its start"
+        elif low < 0 or high > length:
+            rule = f"be within 0 to {length:.12g}"
+        else:
+            continue
         raise DataError(
-            f"{span.place}: span {start[k]:.12g}-{end[k]:.12g} of document "
-            f"{shorten(span.document)} by rater {shorten(span.rater)} must {rule} ({n}). Correct "
-            "the offsets."
+            f"{span.place}: span {low:.12g}-{high:.12g} of document {shorten(span.document)} by "
+            f"rater {shorten(span.rater)} must {rule}. Correct the offsets."
         )
+    warn_similar("labels", dict.fromkeys(labels))
+    return labels
 
 
 def _to_code_points(
     spans: Spans, names: Sequence[Hashable], doc: Codes, start: Floats, end: Floats
 ) -> None:
-    """Convert offsets from UTF-16 units to code points, if a quote or an end shows such units.
+    """Convert offsets from UTF-16 units to code points, if quotes or ends show such units.
 
-    Both are equal unless a text has characters beyond U+FFFF, such as emoji. If one document shows
+    Both are equal unless a text has characters beyond U+FFFF, such as emoji. If some spans show
     it, all are converted. Raise DataError if the text at the offsets of a span is not its quote.
     """
-    rows_of = zip(names, _rows_by_document(doc, len(names)), strict=True)
-    texts = [(name, rows, spans.texts[name]) for name, rows in rows_of if name in spans.texts]
+    texts = [spans.texts.get(name, "") for name in names]
     # the offset of each code point in UTF-16 units
     units = {
-        name: np.cumsum([0, *(1 + (character > "\uffff") for character in text)])
-        for name, _, text in texts
+        d: np.cumsum([0, *(1 + (character > "\uffff") for character in text)])
+        for d, text in enumerate(texts)
         if not text.isascii() and max(text) > "\uffff"
     }
-    is_utf16 = spans.utf16 or any(
-        _counts_units(spans, rows, text, units[name], start, end)
-        for name, rows, text in texts
-        if name in units
-    )
-    for name, rows, text in texts:
-        if is_utf16 and name in units:
-            start[rows], end[rows] = (np.searchsorted(units[name], x[rows]) for x in (start, end))
-            if name in spans.tokens:
-                cuts = np.searchsorted(units[name], np.array(spans.tokens[name]).reshape(-1, 2))
-                spans.tokens[name] = [*map(tuple, cuts.tolist())]
-        if (k := _misquoted(spans, rows, text, start[rows], end[rows])) is not None:
-            span = spans.rows[k]
-            raise DataError(
-                f"{span.place}: the text of document {shorten(name)} at {start[k]:.12g}-"
-                f"{end[k]:.12g} is not {shorten(span.quote)}, the text of the span; correct the "
-                "offsets."
-            )
-
-
-def _counts_units(
-    spans: Spans, rows: Codes, text: str, units: Codes, start: Floats, end: Floats
-) -> bool:
-    """Return whether the quotes or the ends of spans show that offsets count UTF-16 units."""
-    if _misquoted(spans, rows, text, start[rows], end[rows]) is not None:
-        moved = (np.searchsorted(units, x[rows]) for x in (start, end))
-        return _misquoted(spans, rows, text, *moved) is None
-    beyond = rows[(end[rows] > len(text)) & (end[rows] <= units[-1])]
-    if beyond.size:
+    low, high = start.copy(), end.copy()
+    for d, rows in pd.Series(doc).groupby(doc).indices.items():
+        if d in units:
+            low[rows], high[rows] = (np.searchsorted(units[d], x[rows]) for x in (start, end))
+    wrong, moved = (_misquoted(spans, *ends) for ends in ((start, end), (low, high)))
+    length = np.array([*map(len, texts)], dtype=np.int64)[doc]
+    beyond = np.flatnonzero((end > length) & (high <= length))
+    is_utf16 = spans.utf16 or len(moved) < len(wrong)
+    if beyond.size and not (is_utf16 or wrong):
         sentence = "offsets are read as UTF-16 units, because a span ends beyond the text otherwise"
         warn(f"{sentence} (first: {spans.rows[beyond[0]].place}).", SetagreeWarning)
-    return bool(beyond.size)
+        is_utf16 = True
+    if is_utf16:
+        start[:], end[:], wrong = low, high, moved
+        for d in units.keys() & {d for d, name in enumerate(names) if name in spans.tokens}:
+            cuts = np.array(spans.tokens[names[d]]).reshape(-1, 2)
+            spans.tokens[names[d]] = [*map(tuple, np.searchsorted(units[d], cuts).tolist())]
+    for span in wrong[:1]:
+        raise DataError(
+            f"{span.place}: the text of document {shorten(span.document)} at {span.start:.12g}-"
+            f"{span.end:.12g} is not {shorten(span.quote)}, the text of the span; correct the "
+            "offsets."
+        )
 
 
-def _rows_by_document(doc: Codes, n: int) -> list[Codes]:
-    """Return the spans of each of n documents."""
-    order = np.argsort(doc, kind="stable")
-    return np.split(order, np.searchsorted(doc[order], np.arange(1, n)))
-
-
-def _misquoted(spans: Spans, rows: Codes, text: str, start: Any, end: Any) -> int | None:
-    """Return the first of the spans `rows` whose quote is not the text at its offsets, or None.
+def _misquoted(spans: Spans, start: Floats, end: Floats) -> list[Span]:
+    """Return the spans whose quote is not the text at these offsets.
 
     Runs of white space are treated as equal, because tools write line breaks as spaces.
     """
-    for k, low, high in zip(rows.tolist(), start.tolist(), end.tolist(), strict=True):
-        if (quote := spans.rows[k].quote) is not None and 0 <= low < high:
-            there = text[int(low) : int(high)]
-            if there != quote and there.split() != quote.split():
-                return int(k)
-    return None
+    out = []
+    for span, low, high in zip(spans.rows, start.tolist(), end.tolist(), strict=True):
+        if span.quote is not None and span.document in spans.texts and 0 <= low < high:
+            there = spans.texts[span.document][int(low) : int(high)]
+            if there.split() != span.quote.split():
+                out.append(span._replace(start=low, end=high))
+    return out
 
 
 def _tokens(spans: Spans, document: Hashable, tokens: Tokens) -> Sequence[tuple[float, float]]:
@@ -601,12 +532,12 @@ def _tokens(spans: Spans, document: Hashable, tokens: Tokens) -> Sequence[tuple[
 
 
 def _in_tokens(
-    spans: Spans, cuts: Sequence[Any], doc: Codes, start: Floats, end: Floats
+    spans: Spans, cuts: Any, doc: Codes, start: Floats, end: Floats
 ) -> tuple[npt.NDArray[np.bool_], Floats, Floats]:
     """Return which spans have a token, the first token of each span, and its last token + 1."""
     first, last = np.zeros(len(doc)), np.zeros(len(doc))
-    for cut, rows in zip(cuts, _rows_by_document(doc, len(cuts)), strict=True):
-        starts, ends = np.array(cut, dtype=np.float64).reshape(-1, 2).T
+    for d, rows in pd.Series(doc).groupby(doc).indices.items():
+        starts, ends = np.array(cuts[d], dtype=np.float64).reshape(-1, 2).T
         first[rows] = np.searchsorted(ends, start[rows], side="right")
         last[rows] = np.searchsorted(starts, end[rows], side="left")
     kept = first < last
@@ -616,67 +547,39 @@ def _in_tokens(
     return kept, first[kept], last[kept]
 
 
-class _Atoms(NamedTuple):
-    """The atoms of documents, and the atoms that each span covers.
-
-    Attributes
-    ----------
-    document, low, high : ndarray of shape (n_atoms,)
-        The document of each atom, its start and its end. Atoms of a document follow one another.
-    offsets : ndarray of int, shape (n_documents + 1,)
-        The first atom of each document.
-    first, last : ndarray of int, shape (n_spans,)
-        The first atom of each span, and its last atom + 1.
-    """
-
-    document: Codes
-    low: Floats
-    high: Floats
-    offsets: Codes
-    first: Codes
-    last: Codes
-
-    @classmethod
-    def of(cls, lengths: Floats, doc: Codes, start: Floats, end: Floats) -> _Atoms:
-        """Return the atoms of documents with the spans from `start` to `end` in document `doc`."""
-        used = np.arange(len(lengths))
-        position = np.concatenate([0 * lengths, lengths, start, end])
-        # complex numbers are ordered by their real parts, and then by their imaginary parts
-        places = np.concatenate([used, used, doc, doc]) + 1j * position
-        cuts, cut = np.unique(places, return_inverse=True)
-        d, x = cuts.real.astype(np.int64), cuts.imag
-        inside = np.flatnonzero(np.diff(d) == 0)  # a cut that is not the last of its document
-        offsets = np.searchsorted(d[inside], np.arange(len(lengths) + 1))
-        # Each document has one cut more than atoms.
-        first, last = cut[2 * len(used) :].reshape(2, -1) - doc
-        return cls(d[inside], x[inside], x[inside + 1], offsets, first, last)
-
-    def names(self, documents: Sequence[Hashable]) -> list[str]:
-        """Return names such as ``doc1:0-40``."""
-        bounds = np.stack([self.low, self.high], axis=1)
-        whole = bool((bounds == np.floor(bounds)).all())
-        ends = (bounds.astype(np.int64) if whole else bounds).tolist()
-        both = zip(self.document.tolist(), ends, strict=True)
-        return [f"{documents[d]}:{low}-{high}" for d, (low, high) in both]
+def _atoms(
+    lengths: Floats, doc: Codes, start: Floats, end: Floats
+) -> tuple[pd.DataFrame, Codes, Codes]:
+    """Return the atoms of documents in order, and the first and last atom + 1 of each span."""
+    used = np.arange(len(lengths))
+    position = np.concatenate([0 * lengths, lengths, start, end])
+    # complex numbers are ordered by their real parts, and then by their imaginary parts
+    places = np.concatenate([used, used, doc, doc]) + 1j * position
+    cuts, cut = np.unique(places, return_inverse=True)
+    d, x = cuts.real.astype(np.int64), cuts.imag
+    inside = np.flatnonzero(np.diff(d) == 0)  # a cut that is not the last of its document
+    atoms = pd.DataFrame({"document": d[inside], "low": x[inside], "high": x[inside + 1]})
+    # Each document has one cut more than atoms.
+    first, last = cut[2 * len(used) :].reshape(2, -1) - doc
+    return atoms, first, last
 
 
 def _label_sets(
-    atoms: _Atoms, labels: Sequence[object], who: Codes, keys: Codes, n_raters: int
+    first: Codes, last: Codes, labels: Sequence[object], who: Codes, keys: Codes, n_raters: int
 ) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Return the label set of each rating as codes of distinct sets.
 
-    `labels` and `who` are the label and the rater of each span, and `keys` the sorted ratings, each
-    as atom times `n_raters` plus rater.
+    A span has the atoms `first` to `last` - 1, a label and a rater (`who`); `keys` are the sorted
+    ratings, each as atom times `n_raters` plus rater.
     """
     codes, names = pd.factorize(as_objects(labels))
-    n = atoms.last - atoms.first
+    n = last - first
     check_cost(
         "The label sets of all pieces",
         n_bytes=_BYTES_PER_LABEL * float(n.sum()) + len(keys) * len(names) / 8,
         instead="Read some of the documents at a time.",
     )
-    bounds = np.stack([atoms.first, atoms.last], axis=1).ravel()
-    covered = entries_of(bounds, 2 * np.arange(len(n)))
+    covered = entries_of(np.stack([first, last], axis=1).ravel(), 2 * np.arange(len(n)))
     rating = np.searchsorted(keys, covered * n_raters + np.repeat(who, n))
     label = np.repeat(codes, n)
     flags = np.zeros((len(keys), len(names) // 8 + 1), dtype=np.uint8)

@@ -309,20 +309,17 @@ def test_exports_of_each_rater_are_read_together(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
-def test_pieces_that_were_written_are_read_again(tmp_path):
+def test_pieces_that_were_written_are_told_when_they_are_read(tmp_path):
     study = sa.read(table(tmp_path), spans=True)
-    alpha = sa.krippendorff_alpha(study, distance="jaccard").estimate
-    ok("convert", tmp_path / "spans.csv", "--spans", "auto", "-o", tmp_path / "pieces.csv")
-    for source in (tmp_path / "pieces.csv", study.to_long(), study.to_wide().reset_index()):
-        again = sa.read(source, spans=True)
-        assert sa.krippendorff_alpha(again, distance="jaccard").estimate == pytest.approx(
-            alpha, abs=1e-12
-        )
     for read in (sa.read, sa.Annotations.from_long):
         with pytest.warns(SetagreeWarning, match="'d1:0-3' appear to be pieces of documents"):
             read(study.to_long())
     with pytest.raises(DataError, match="no column 'start' of spans"):
-        sa.read(study.to_long()[2:], spans=True)
+        sa.read(study.to_long(), spans=True)
+    again, frame = sa.read(study.to_long()), study.units_frame
+    again = again.sampled(cluster=frame["document"].to_dict(), size=frame["length"].to_dict())
+    both = [sa.krippendorff_alpha(x, distance="jaccard").estimate for x in (study, again)]
+    assert both[0] == pytest.approx(both[1], abs=1e-12)
 
 
 def edited(path, old, new):
@@ -403,7 +400,7 @@ def test_labels_are_read_in_lower_case_and_similar_ones_told(tmp_path):
 REFUSED = [
     ({"spans": True, "codebook": ["PER"]}, OptionError, "codebook= does not apply with spans="),
     ({"spans": "layer"}, OptionError, "is the name of a layer, and the table has no layers"),
-    ({"spans": True, "tokens": "tool"}, OptionError, "a table has no tokens"),
+    ({"spans": True, "tokens": "tool"}, DataError, "requires the offsets of its tokens"),
     ({"tokens": "words"}, OptionError, "makes sense only with spans="),
     ({"spans": True, "tokens": "letters"}, OptionError, "is unknown"),
     ({"spans": 3}, OptionError, "spans=3"),

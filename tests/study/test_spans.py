@@ -6,7 +6,7 @@ import spans_support as spans
 
 import setagree as sa
 from setagree.errors import DataError, OptionError, SetagreeWarning
-from setagree.study.spans import Spans, study_of_spans
+from setagree.study.spans import Span, Spans, study_of_spans
 
 pytestmark = pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
 
@@ -47,7 +47,7 @@ def test_a_set_of_many_labels():
 
 def test_places_are_those_of_the_file():
     found = Spans(prefix="'x.json', ", texts={"d": "text"})
-    found.add(found.add_done("d", "ann", "task 1"), (0, 9), "P", "task 1, span 2")
+    found.add(Span(*found.add_done("d", "ann", "task 1"), 0, 9, "P", "task 1, span 2"))
     with pytest.raises(DataError, match=r"^'x.json', task 1, span 2"):
         study_of_spans(sa.Annotations, found)
 
@@ -64,17 +64,15 @@ def test_raters_without_a_row_did_not_annotate_unless_it_is_stated():
     with pytest.warns(SetagreeWarning, match="1 pair of document and rater without a span"):
         study = study_of(rows, length={"d": 9, "e": 5})
     assert study.n_ratings == 6
-    table = pd.DataFrame([("d", "a"), ("d", "b"), ("e", "a"), ("e", "b")])
-    table.columns = ["document", "rater"]
-    for done in ("all", table, [*table.itertuples(index=False)]):
+    for done in ("all", [("d", "a"), ("d", "b"), ("e", "a"), ("e", "b")]):
         assert study_of(rows, length={"d": 9, "e": 5}, done=done).n_ratings == 8
     # a document of the mapping without any row
     assert study_of(rows, length={"d": 9, "e": 5, "f": 2}, done="all").n_ratings == 10
 
 
-def test_raters_without_any_row_are_told():
+def test_raters_that_look_alike_are_told():
     pairs = [("d", "a"), ("d", "b"), ("d", "A")]
-    with pytest.warns(SetagreeWarning, match="done= lists 'A', who has no row. Did you mean 'a'"):
+    with pytest.warns(SetagreeWarning, match="Raters that look alike are kept apart: 'A' and 'a'"):
         study_of({"a": "d 0-4 P", "b": "d 0-4 P"}, length={"d": 9}, done=pairs)
 
 
@@ -106,7 +104,7 @@ def test_labels_beside_blanks_are_whole_numbers():
 
 
 REFUSED = {
-    "beyond the text": ({"a": "d 0-10 P"}, {}, "row 1: span 0-10 .* must be within 0 to 9 "),
+    "beyond the text": ({"a": "d 0-10 P"}, {}, "row 1: span 0-10 .* must be within 0 to 9[.]"),
     "empty": ({"a": "d 4-4 P"}, {}, "row 1: span 4-4 .* must end after its start"),
     "before the text": ({"a": "d 0-4 P"}, {"start": "minus"}, "row 1: span -1-4"),
     "not done": ({"a": "d 0-4 P"}, {"done": [("d", "b")]}, "which is not listed in done="),
@@ -124,7 +122,7 @@ REFUSED = {
     "half a character": (
         {"a": "d 0-4 P"},
         {"length": None, "text": {"d": "a text"}, "start": "half"},
-        "row 1: offsets of a text must be whole numbers, not 0.5 and 4",
+        "row 1: span 0.5-4 .* must start and end at whole numbers, as offsets of a text do",
     ),
     "two lengths": (
         {"a": "d 0-4 P, d 1-2 P"},
@@ -146,8 +144,9 @@ def test_odd_spans_are_refused_with_their_row(name):
 
 ODD_OPTIONS = [
     ({}, "use one of length= and text="),
-    ({"length": {"d": 9}, "done": True}, "done=True must be 'all', .* pairs"),
-    ({"length": {"d": 9}, "done": {"d": ["a"]}}, "must be 'all', .* pairs"),
+    ({"length": {"d": 9}, "done": True}, "done=True must be 'all' or .* pairs"),
+    ({"length": {"d": 9}, "done": {"d": ["a"]}}, "must be 'all' or .* pairs"),
+    ({"length": {"d": 9}, "done": pd.DataFrame({"document": ["d"]})}, "must be 'all' or .* pairs"),
     ({"text": {"d": "a text"}, "tokens": "tool"}, "tokens='tool' is unknown; use 'words'"),
 ]
 

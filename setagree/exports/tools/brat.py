@@ -12,7 +12,7 @@ from setagree.exports.format import Answers, Request
 from setagree.exports.json_nodes import shown
 from setagree.exports.table_exports import pick_question
 from setagree.files.streams import Source, readable
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 from setagree.wording.label_sets import LabelSet
 
 _WHY = "brat creates a file for every document, annotated or not."
@@ -43,18 +43,14 @@ def read(path: Path, request: Request) -> Answers:
 
 def read_spans(path: Path, request: Request, spans: Spans) -> None:
     """Add the text-bound annotations in one folder per rater; each fragment is a span."""
-    root, files = path, sorted(path.rglob("*.ann"))
-    if request.is_one_of_several and any(file.parent == path for file in files):
-        root = path.parent  # of the folder of a rater
+    files = sorted(path.rglob("*.ann"))
+    # of the folder of a rater, or of several
+    root = path.parent if any(file.parent == path for file in files) else path
     for file in files:
         name, text = file.relative_to(root).as_posix(), file.with_suffix(".txt")
         document, rater = _unit_and_rater(file, root)
-        if not document or not text.is_file():
-            problem = "the text file is missing" if document else "not in the folder of a rater"
-            raise DataError(
-                f"{spans.prefix}{name}: {problem}; pass the folder that has one folder with .ann "
-                "and .txt files per rater."
-            )
+        if not text.is_file():
+            raise DataError(f"{spans.prefix}{name}: its text, {text.name}, is not in the folder.")
         content = "\n".join(_lines(text, text.relative_to(root).as_posix(), request))
         pair = spans.add_done(document, rater, name, content)
         for number, line in enumerate(_lines(file, name, request), start=1):
@@ -68,8 +64,8 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                 raise FileError(f"{spans.prefix}{place}: {problem}")
             fragments = [fragment.split() for fragment in match["fragments"].split(";")]
             quote = match["quote"] if len(fragments) == 1 else None
-            for ends in fragments:
-                spans.add(pair, map(int, ends), match["type"], place, quote=quote)
+            for start, end in fragments:
+                spans.add(Span(*pair, int(start), int(end), match["type"], place, quote))
     spans.why = _WHY
 
 

@@ -19,7 +19,7 @@ from setagree.exports.json_nodes import first_object, read_records, shown
 from setagree.exports.reader_helpers import check_useless
 from setagree.files.streams import check_regular
 from setagree.files.tables import read_table
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 from setagree.wording.label_sets import Label
 
 _NO_RATERS = "all"
@@ -57,10 +57,6 @@ def _files(path: Path, ending: str) -> list[Path]:
 
 def read_spans(path: Path, request: Request, spans: Spans) -> None:
     """Add the labelled spans of JSONL files, which are named by annotator."""
-    if not path.is_dir() and not request.is_one_of_several:
-        raise DataError(
-            f"{shown(path)} does not identify the rater; pass the folder that doccano exports."
-        )
     files = _files(path, ".jsonl")
     for file in files:
         for line in [] if _has_no_rows(file) else read_records(file, request.encoding):
@@ -73,7 +69,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                     ends, label = (parts[0].number(), parts[1].number()), parts[2]
                 else:
                     raise span.fail("expected [start, end, label].")
-                spans.add(pair, ends, label.label(), place)
+                spans.add(Span(*pair, *ends, label.label(), place))
             spans.ignored["relation"] += len(line.members().get("relations") or ())
     n_of_rater = Counter(rater for _, rater in spans.done)
     # Equal numbers: every file may have every example, including untouched ones.

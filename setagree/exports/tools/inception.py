@@ -16,7 +16,7 @@ from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.json_nodes import shown
 from setagree.exports.reader_helpers import choose_question, parse_xml
 from setagree.files.streams import Source, readable
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 
 _READ = {".xmi", ".tsv"}
 _NO_USERS = {"INITIAL_CAS", "CURATION_USER"}
@@ -83,17 +83,17 @@ def read(path: Path, request: Request) -> Answers:
     return settle(Found.from_rows(path.name, rows), request, why=_WHY)
 
 
-def read_spans(path: Path, request: Request, spans: Spans) -> None:
+def read_spans(path: Path, _: Request, spans: Spans) -> None:
     """Add the spans of all features, whose offsets count UTF-16 units."""
     spans.utf16, spans.why = True, _WHY
-    is_file = request.is_one_of_several and not path.is_dir()
-    for file in [path] if is_file else _files(path):
-        document = _opened(file, path.parents[1] if is_file else path, has_names=True)
+    for file in [path] if path.is_file() else _files(path):
+        document = _opened(file, path.parents[1] if path.is_file() else path, has_names=True)
         pair = spans.add_done(file.parent.name, file.stem, document.name, document.text)
         spans.tokens[pair[0]] = document.tokens
-        for layer, label, ends, place in document.values:
+        for layer, label, ends, offset in document.values:
             if ends is not None:
-                spans.add(pair, ends, label, f"{document.name}, {place}", layer=layer)
+                place = f"{document.name}, {offset}"
+                spans.add(Span(*pair, *ends, label, place, layer=layer))
 
 
 def _files(path: Path) -> list[Path]:

@@ -21,7 +21,7 @@ from setagree.exports.reader_helpers import (
     unanswered,
 )
 from setagree.exports.table_exports import Sheet, label_list, pick_question, read_json
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 from setagree.wording.label_sets import Label, LabelSet
 
 _NOT_QUESTIONS = {
@@ -134,10 +134,8 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
             for result in annotation.at("result").items():
                 kind = str(result.members().get("type"))
                 if kind == "hypertextlabels":
-                    raise result.fail(
-                        "spans in HTML, whose text is not in the export; write a table of spans "
-                        "with the lengths of the texts (Annotations.from_spans)."
-                    )
+                    remedy = "use Annotations.from_spans with the lengths of the texts"
+                    raise result.fail(f"spans in HTML, whose text is not exported; {remedy}.")
                 if kind != "labels":
                     spans.ignored[f"{kind!r} result"] += 1
                     continue
@@ -150,7 +148,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                 spans.ignored["unlabelled span"] += not value.at("labels").value
                 for label in value.at("labels").items():
                     ends, place = value.ends(), result.place
-                    spans.add(pair, ends, label.label(), place, quote=quote, layer=layer)
+                    spans.add(Span(*pair, *ends, label.label(), place, quote, layer))
     if spans.lengths:  # the only text of a recording is its address
         spans.texts.clear()
 

@@ -13,7 +13,7 @@ from setagree.errors import SetagreeWarning, counted, warn
 from setagree.exports.format import Answers, Request
 from setagree.exports.json_nodes import Node, read_records, shown
 from setagree.exports.reader_helpers import blank_answer, check_useless
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 from setagree.wording.label_sets import Label
 
 
@@ -39,7 +39,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
         if (tokens := line.get("tokens")) is not None:
             spans.tokens[document] = [token.ends() for token in tokens.items()]
         for span in line.each("spans"):
-            spans.add(pair, span.ends(), span.at("label").label(), span.place)
+            spans.add(Span(*pair, *span.ends(), span.at("label").label(), span.place))
         spans.ignored["relation"] += len(line.members().get("relations") or ())
 
 

@@ -16,7 +16,7 @@ from setagree.exports.blank_answers import Found, settle
 from setagree.exports.format import Answers, Request
 from setagree.exports.json_nodes import shown
 from setagree.exports.reader_helpers import check_useless, parse_xml
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 
 _PROJECT = "project.qde"
 _MAX_BYTES = 2**29
@@ -49,10 +49,10 @@ def read_spans(path: Path, _: Request, spans: Spans) -> None:
     spans.is_listed = False
     for document, rater, code, selection in _codings(path):
         if selection is not None:
-            ends = [int(selection.get(name, -1)) for name in ("startPosition", "endPosition")]
-            place = f"document {document!r}, {ends[0]} to {ends[1]}"
+            start, end = (int(selection.get(f"{name}Position", -1)) for name in ("start", "end"))
+            place = f"document {document!r}, {start} to {end}"
             spans.done.setdefault((document, rater), spans.prefix + place)
-            spans.add((document, rater), ends, code, place)
+            spans.add(Span(document, rater, start, end, code, place))
     documents = {document for document, _ in spans.done}
     with zipfile.ZipFile(path) as archive:
         for source in _project(path).iterfind("{*}Sources/*"):

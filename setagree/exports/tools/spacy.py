@@ -10,7 +10,7 @@ from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.json_nodes import Node, first_object, read_records, shown
 from setagree.exports.reader_helpers import check_useless
 from setagree.study.columns import guess_columns
-from setagree.study.spans import Spans
+from setagree.study.spans import Span, Spans
 from setagree.wording.label_sets import Label
 
 
@@ -74,11 +74,6 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
 
     Documents have no names: equal texts are one document, numbered in the order of the files.
     """
-    if not path.is_dir() and not request.is_one_of_several:
-        raise DataError(
-            f"{shown(path)} does not identify the rater; pass a folder with a .spacy or .jsonl "
-            "file of each rater."
-        )
     number = {text: name for name, text in spans.texts.items()}
     files = sorted([*path.glob("*.spacy"), *path.glob("*.jsonl")]) if path.is_dir() else [path]
     for file in files:
@@ -91,8 +86,8 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                 spans.tokens[document] = [token.ends() for token in tokens.items()]
             for layer in (doc.at("ents"), *doc.values_of("spans")):
                 for span in layer.items():
-                    label = span.at("label").label()
-                    spans.add(pair, span.ends(), label, place, layer=str(layer.key))
+                    label, name = span.at("label").label(), str(layer.key)
+                    spans.add(Span(*pair, *span.ends(), label, place, layer=name))
     spans.why = "spaCy does not distinguish documents without spans from unannotated ones."
 
 
