@@ -226,15 +226,14 @@ def share(
     files: options.Files, *, reading: Reading, estimated: Prevalence, delivery: Delivery
 ) -> None:
     """Estimate how many units of a corpus have each label."""
-    level, half_width = estimated.level, estimated.half_width
     deliver = Deliverer(delivery, [*files, *model_files(estimated.model)], reading)
     study, models = read_with_models(files, reading, estimated.model, all_units=True)
-    people = _humans(study, estimated)
-    how: dict[str, Any] = {"truth": estimated.truth, "target": estimated.target, "level": level}
-    found = sa.prevalence(study, model=models, humans=people, **how)
+    how: dict[str, Any] = {**vars(estimated), "model": models, "humans": _humans(study, estimated)}
+    half_width = how.pop("half_width")
+    found = sa.prevalence(study, **how)
     frame, text = found.to_frame(), str(found)
     if half_width is not None:
-        planned = sa.plan(found, sa.PlanGoals(half_width=half_width, level=level))
+        planned = sa.plan(found, sa.PlanGoals(half_width=half_width, level=found.level))
         more = planned.frame[["n_units", "n_additional_units"]].add_prefix("planned_")
         frame, text = frame.join(more), paragraphs(text, str(planned))
     deliver(frame, text, result=replace(found, frame=frame))

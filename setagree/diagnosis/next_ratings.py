@@ -87,11 +87,8 @@ class Queue(Result):
         if self.frame.empty:
             return ""
         if self.goal == "prevalence":
-            return (
-                "Give all ratings of people the column sampling_weight, also those of the units "
-                "that are checked already, and read them with "
-                f"{option('sampling_weight', 'sampling_weight')}."
-            )
+            read = f"and read them with {option('sampling_weight', 'sampling_weight')}"
+            return f"Give all ratings of people the column sampling_weight, old ones too, {read}."
         if not self.frame["queued"].any():
             return "This queue does not use answers, so that a coefficient may use the new ratings."
         part = "" if self.frame["queued"].all() else " where its column queued is True"
@@ -245,10 +242,9 @@ def next_ratings(
     check_choice("goal", goal, ("consensus", "agreement", "prevalence"))
     annotations = unweighted_units(study, "next_ratings")
     if goal == "prevalence":
-        if model is None or units is not None:
-            needs = f"needs {option('model')}, whose units are drawn"
-            needs = needs if units is None else f"draws units of the model; omit {option('units')}"
-            raise OptionError(f"{option('goal', 'prevalence')} {needs}.")
+        if units is not None:
+            remedy = f"omit {option('units')}"
+            raise OptionError(f"{option('goal', goal)} draws units of the model; {remedy}.")
         return _to_check(annotations, model, int(budget), pool, as_generator(rng))
     annotations = annotations.with_queued or annotations
     annotations = annotations if model is None else set_apart(annotations, model)
@@ -293,24 +289,18 @@ def next_ratings(
     return Queue(goal, int(budget), frame, int((n_further[wanted] == 0).sum()))
 
 
-def _to_check(
-    study: Annotations,
-    model: Any,
-    budget: int,
-    pool: Sequence[object] | None,
-    generator: np.random.Generator,
-) -> Queue:
+def _to_check(study: Annotations, model: Any, budget: int, pool: Any, generator: Any) -> Queue:
     """Return the queue for a prevalence: units drawn at random, stratified by a model's answers."""
-    annotations, _, answers, human = with_one_model(study, model)
-    answered = np.flatnonzero(answers >= 0)
-    N_s = np.bincount(answers[answered], minlength=annotations.n_values)
+    joined, _, answers, human = with_one_model(study, model)
+    people, answered = joined.take(human), np.flatnonzero(answers >= 0)
+    N_s = np.bincount(answers[answered], minlength=joined.n_values)
     # Stratum 0 has the answers that are too rare for two units.
     stratum = np.cumsum(is_own := N_s * budget >= _ENOUGH * len(answered)) * is_own
     of_unit = np.where(answers >= 0, stratum[answers], -1)
-    rated = human & (answers[annotations.unit_codes] >= 0)
-    units, values = annotations.unit_codes[rated], annotations.value_codes[rated]
-    weights = case_of(annotations, "hamming" if annotations.kind == "labels" else "nominal").weights
-    d = weights.distance_at(values, answers[units]) if len(units) else np.zeros(0)
+    rated = human & (answers[joined.unit_codes] >= 0)
+    units, values = joined.unit_codes[rated], joined.value_codes[rated]
+    weights = case_of(joined, "hamming" if joined.kind == "labels" else "nominal").weights
+    d = weights.distance_at(values, answers[units])
     S, done = int(stratum.max(initial=0)) + 1, np.unique(units)
     N, n_done, n_rated = (np.bincount(of_unit[x], minlength=S) for x in (answered, done, units))
     # d_s, shrunk to the mean of all
@@ -320,14 +310,14 @@ def _to_check(
     free = np.setdiff1d(answered, done)
     drawn = [generator.permutation(free[of_unit[free] == s])[:n] for s, n in enumerate(n_new)]
     taken = np.concatenate([np.sort(np.concatenate(drawn)), done])
-    more, people = (np.arange(len(taken)) < n_new.sum()).astype(np.int64), annotations.take(human)
+    names, more = joined.units[taken], (np.arange(len(taken)) < n_new.sum()).astype(np.int64)
     frame = pd.DataFrame(
         {
-            "unit": annotations.units[taken],
-            "n_ratings": np.bincount(units, minlength=len(annotations.units))[taken],
+            "unit": names,
+            "n_ratings": np.bincount(units, minlength=len(answers))[taken],
             "more": more,
             "expected_gain": np.nan,
-            "raters": _raters(people, annotations.units[taken], more, _pool(people, pool)),
+            "raters": _raters(people, names, more, _pool(people, pool)),
             "sampling_weight": (N / np.maximum(n_done + n_new, 1))[of_unit[taken]],
             "reason": np.where(more > 0, "drawn at random", "checked already"),
             "queued": False,

@@ -532,11 +532,10 @@ def plan(
                 f"{option('cluster')} is given to the studies, before they are compared."
             )
         others = {"costs": costs, "n_raters": n_raters, "units_per_cluster": units_per_cluster}
-        is_difference = isinstance(pilot, Comparison)
-        power = {} if is_difference else {"power": goals.power}
-        for name, given in {**others, "assurance": goals.assurance, **power}.items():
+        what = "a difference" if isinstance(pilot, Comparison) else "a prevalence"
+        power = goals.power if isinstance(pilot, PrevalenceTable) else None
+        for name, given in {**others, "assurance": goals.assurance, "power": power}.items():
             if given is not None:
-                what = "a difference" if is_difference else "a prevalence"
                 raise OptionError(f"{name}= is for the plan of a coefficient, not of {what}.")
         if isinstance(pilot, PrevalenceTable):
             return _planned_prevalences(pilot, goals)
@@ -551,28 +550,25 @@ def plan(
 
 def _planned_prevalences(pilot: PrevalenceTable, goals: PlanGoals) -> PrevalencePlan:
     """Return the smallest numbers of units for a half width, or the half widths for units."""
-    checked, L, half_width = pilot.checked, len(pilot.frame), goals.half_width
-    if max(goals.n_units or [0]) > checked.n_units:
-        corpus = counted(checked.n_units, "unit")
-        raise OptionError(f"n_units={goals.n_units}: the corpus has {corpus}.")
+    checked, N, half_width = pilot.checked, pilot.checked.n_units, goals.half_width
+    if max(goals.n_units or [0]) > N:
+        raise OptionError(f"n_units={goals.n_units}: the corpus has {counted(N, 'unit')}.")
 
     def planned(n: Any) -> pd.DataFrame:
         found = checked.table(goals.level, pilot.target, n / checked.n)
-        rows = pilot.frame[["label", "prevalence"]].assign(n_units=n)
-        rows["half_width"] = (found["high"] - found["low"]) / 2
-        return rows.assign(n_additional_units=np.maximum(n - checked.n, 0))
+        more = {"half_width": (found["high"] - found["low"]) / 2}
+        more["n_additional_units"] = np.maximum(n - checked.n, 0)
+        return pilot.frame[["label", "prevalence"]].assign(n_units=n, **more)
 
-    low, n = np.full(L, 3), np.full(L, checked.n_units)
+    low, n = (np.full(len(pilot.frame), end) for end in (3, N))
     while half_width is not None and (low < n).any():
         middle = (low + n) // 2
         is_enough = planned(middle)["half_width"] <= half_width
         low, n = np.where(is_enough, low, middle + 1), np.where(is_enough, middle, n)
     tried = [n] if goals.n_units is None else goals.n_units
     frame = pd.concat([planned(each) for each in tried], ignore_index=True)
-    missed = (
-        [] if half_width is None else frame["label"][~(frame["half_width"] <= half_width)].tolist()
-    )
-    if missed:
+    widths = frame["half_width"].fillna(np.inf)
+    if missed := frame["label"][widths > (half_width or np.inf)].tolist():
         goal = option("half_width", half_width)
         warn(f"No sample of the corpus reaches {goal} for {listing(missed)}.", SetagreeWarning)
     return PrevalencePlan(pilot, frame, goals.level)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -51,12 +52,6 @@ _TRUTHS: dict[str, Any] = {
 }
 """The truth of a unit from the share of its human answers that have a label."""
 
-_SUMS = {
-    "share": "the sum of the shares of human answers with it",
-    "majority": "a count with 1/2 for each tie",
-}
-"""What the sum of the truths is, if that of some units is not 0 or 1."""
-
 _FEW_CHECKED, _FEW_MARKED, _MANY_LABELS = 30, 5, 20
 """Below the first two, and above the third, numbers of units and of labels a warning is given."""
 _ODD_ERRORS, _ODD_UNITS = 4.5, 5
@@ -93,10 +88,8 @@ class Checked:
         N, found = self.n_units, self._estimates(level, target, times)
         corrected = ((self.drawn > 0) | (self.size == 0)).all(axis=0)
         has_two = corrected & (self.size > 0).all(axis=0)
-        alone, best = (
-            pd.DataFrame({name: np.where(is_both, *x) for name, x in found.items()})
-            for is_both in (False, has_two)
-        )
+        alone = pd.DataFrame({name: x[1] for name, x in found.items()})
+        best = pd.DataFrame({name: np.where(has_two, *x) for name, x in found.items()})
         humans = alone[["prevalence", "low", "high", "standard_error"]].add_prefix("humans_")
         humans = humans.rename(columns={"humans_prevalence": "humans"})
         wide, narrow = (each["high"] - each["low"] for each in (alone, best))
@@ -114,13 +107,11 @@ class Checked:
         """Return estimate, standard error and interval by two strata, and of one; (2, n_labels)."""
         from scipy.special import stdtrit
 
-        def total(x: Floats) -> Any:
-            """Return the sums over the strata without and with the label, and of that of all."""
-            return np.add.reduceat(x, [0, 2])
-
+        # Sum over the strata without and with the label, and over the one of all units
+        total = partial(np.add.reduceat, indices=[0, 2])
         N, W, p, of = self.n_units, self.size / self.n_units, self.mean, [0, 0, 1]
         n, kish, squares = (x * times for x in (self.drawn, self.kish, self.squares))
-        n_all, n_strata, deff = n[2], np.array([[2], [1]]), self.deff * np.ones((2, 1))
+        n_all, n_strata, deff = n[2], np.array([[2], [1]]), self.deff * np.ones((2, len(p[0])))
         df = np.minimum(n_all - n_strata, self.cluster_df * times)
         least = 1 if np.isinf(self.cluster_df) else LEAST_DF
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -132,12 +123,10 @@ class Checked:
             pooled = total(squares) / np.maximum(n_all - n_strata, 1.0)
             s2 = np.where(n > 1, squares / (n - 1), pooled[of])
             variance = deff * total(W**2 * (1 - f) * s2 / n)
-            low_k, high_k = _wilson_or_wald(p, kish / ((phi * deff)[of] * (1 - f)), z[of])
+            ends = _wilson_or_wald(p, kish / ((phi * deff)[of] * (1 - f)), z[of])
             estimate = total(W * p)
             more = phi * estimate * (1 - estimate) / N * (target == "beyond")
-            below, above = (
-                np.sqrt(total((W * (p - end)) ** 2) + z**2 * more) for end in (low_k, high_k)
-            )
+            below, above = (np.sqrt(total((W * (p - end)) ** 2) + z**2 * more) for end in ends)
             low, high = estimate - below, estimate + above
             if target == "beyond":  # at least as wide as if all N units were checked
                 least_low, least_high = _wilson_or_wald(estimate, N / (phi * deff), z)
@@ -147,23 +136,17 @@ class Checked:
             seen = n_all * p[2]
             low = np.maximum(low, np.minimum(seen / N, estimate))
             high = np.minimum(high, np.maximum((seen + N - self.n) / N, estimate))
-        return {
-            "prevalence": estimate,
-            "low": np.maximum(low, 0.0),
-            "high": np.minimum(high, 1.0),
-            "standard_error": np.where(n_all > 1, np.sqrt(variance + more), np.nan),
-            "degrees_of_freedom": df,
-            "dispersion": phi,
-            "design_effect": deff + 0 * phi,
-        }
+        error = np.where(n_all > 1, np.sqrt(variance + more), np.nan)
+        names = "prevalence low high standard_error degrees_of_freedom dispersion design_effect"
+        numbers = estimate, np.maximum(low, 0.0), np.minimum(high, 1.0), error, df, phi, deff
+        return dict(zip(names.split(), numbers, strict=True))
 
 
 def _wilson_or_wald(p: Floats, n: Any, z: Any) -> tuple[Floats, Floats]:
     """Return the union of Wilson's and Wald's interval of p in n effective units, elementwise."""
-    centre, d = p + z**2 / (2 * n), 1 + z**2 / n
     wald = z * np.sqrt(p * (1 - p) / n)
-    wilson = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    low, high = (centre - wilson) / d, (centre + wilson) / d
+    middle, wilson = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    low, high = ((middle + half) / (1 + z**2 / n) for half in (-wilson, wilson))
     return np.maximum(0.0, np.minimum(low, p - wald)), np.minimum(1.0, np.maximum(high, p + wald))
 
 
@@ -214,25 +197,18 @@ class PrevalenceTable(Result):
 
     def words(self, row: int | None = None) -> Sentence:
         """Return the sentence on the label of a row, by default the most frequent label."""
-        frame, N = self.frame, self.checked.n_units
-        x = frame.iloc[frame["count"].argmax() if row is None else row]
+        x = self.frame.iloc[self.frame["count"].argmax() if row is None else row]
+        N, n = self.checked.n_units, f"{x['count']:,.1f}".removesuffix(".0")
+        of, label = f"of {counted(N, 'unit')}", Name.of(x["label"])
+        model = f"; the model alone has {count(round(x['model'] * N))}"
+        if self.is_count:
+            every = ": every unit was checked, so that nothing is estimated"
+            return f"{n} {of} have ", label, f"{every}{model}."
         ends = f"{level_text(self.level)}: {count(x['count_low'])} to {count(x['count_high'])}"
         sure = f" ({'no interval' if np.isnan(x['low']) else ends})"
-        about, n = "About ", f"; {counted(self.checked.n, 'checked unit')}"
-        number = count(round(x["count"]))
-        if self.is_count:
-            about, n, kind = "", "", "a count"
-            c, k = self.checked, frame.index.get_loc(x.name)
-            # SS = n p (1 - p) if the truth of every unit is 0 or 1.
-            if c.squares[2, k] < c.drawn[2, k] * c.mean[2, k] * (1 - c.mean[2, k]) - ROUNDING:
-                number, kind = f"{x['count']:,.1f}", _SUMS[self.truth]
-            sure = f": every unit was checked, so that this is {kind}, not an estimate"
-        of = f"of {counted(N, 'unit')}"
-        if self.target == "beyond":
-            of = f"in {counted(N, 'unit')} of the population"
-        units = f"{about}{number} {of} have "
-        model = f"; the model alone has {count(round(x['model'] * N))}"
-        return units, Name.of(x["label"]), f"{sure}{model}{n}."
+        of = of if self.target == "corpus" else f"in {counted(N, 'unit')} of the population"
+        checked = counted(self.checked.n, "checked unit")
+        return f"About {count(round(x['count']))} {of} have ", label, f"{sure}{model}; {checked}."
 
     @property
     def sentences(self) -> list[str]:
@@ -372,12 +348,12 @@ def prevalence(
     checked = _checked(joined, rows, answers, truth, flags, corpus)
     frame = checked.table(level, target)
     frame.insert(0, "label", pd.Series(listed, dtype=object))
-    marks = np.where(frame["n_marked"] > 0, "all", "none")
-    alone = [f"humans alone: the model marks {which} of the checked units" for which in marks]
-    frame["reason"] = pd.Series(alone, dtype=object).where(~frame["corrected"], None)
     few = "clusters leave too few degrees of freedom"
     few = few if checked.n > 2 else "fewer than 3 checked units"
-    frame.loc[frame["low"].isna(), "reason"] = few
+    marks = [f"humans alone: the model marks {n} of the checked units" for n in ("all", "none")]
+    cases = [frame["low"].isna(), frame["corrected"], frame["n_marked"] > 0]
+    reasons: Any = [few, None, *marks]
+    frame["reason"] = np.select(cases, reasons[:-1], reasons[-1])
     found = PrevalenceTable(name, truth, target, level, checked, frame)
     if caution := found.caution:
         warn(caution, SetagreeWarning)
@@ -388,7 +364,7 @@ def with_one_model(
     study: Annotations, model: Any, humans: Sequence[object] | None = None
 ) -> tuple[Annotations, Any, Codes, npt.NDArray[np.bool_]]:
     """Return a study with a model, its name, its answer to each unit or -1, and people's rows."""
-    joined, names = with_models(study, model, all_units=True)
+    joined, names = with_models(study, [] if model is None else model, all_units=True)
     if len(names) != 1:
         raise OptionError(
             f"name one model with {option('model')}: a rater of the study "
@@ -415,13 +391,12 @@ def label_flags(
     flags, names = sets.flags[: len(values)].astype(np.float64), [*sets.labels]
     if not names:
         raise DataError("nobody gave a label, so that there is nothing to count or to compare.")
-    if labels is None:
-        return flags, names
-    flags = flags.tocsc()[:, [names.index(label) for label in chosen]].tocsr()
-    if absent := [x for x, n in zip(chosen, flags.sum(axis=0), strict=True) if not n]:
-        hint = did_you_mean(absent[0], [name for name in names if name not in absent])
+    if chosen:
+        flags, names = flags[:, [names.index(label) for label in chosen]], chosen
+    if absent := [x for x, n in zip(names, flags.sum(axis=0), strict=True) if not n]:
+        hint = did_you_mean(absent[0], [label for label in sets.labels if label not in absent])
         warn(f"{option('labels')}: nobody gave {listing(absent)}.{hint}", SetagreeWarning)
-    return flags, chosen
+    return flags, names
 
 
 def vote_shares(unit: Codes, values: Codes, flags: Any) -> Any:
@@ -495,24 +470,22 @@ def _by_stratum(h: Any, marked: Any, M: Floats, N: int, human: Annotations) -> C
         squares = w2h2 - 2 * p * w2h + p**2 * w2
         is_rounding = squares <= ROUNDING * (w2h2 + p**2 * w2)
         squares = np.where(is_rounding | (n_k == 0), 0.0, squares * (n_k / w1) ** 2)
-    effects = () if clusters is None else _effects(h, columns, size / N, p, w, clusters)
+        scale = size / N * w.sum() / w1
+    effects = () if clusters is None else _effects(h, columns, scale, p, w, clusters)
     return Checked(n, N, size, n_k, p, kish, squares, weights is not None, *effects)
 
 
-def _effects(
-    h: Any, marked: Any, W: Floats, p: Floats, w: Floats, clusters: Codes
-) -> tuple[Floats, float]:
+def _effects(h: Any, marked: Any, scale: Floats, p: Floats, w: Floats, clusters: Codes) -> Any:
     """Return the design effects of both together and humans alone, and degrees of freedom.
 
     The design effect is the variance by clusters of the weighted mean of x_i = W_k (sum w /
     sum_k w) (h_i - p_k) over sum w² x² / (sum w)², at least 1; see `cluster_deviations`.
     """
-    (n, L), truths, df = h.shape, h.tocsc(), 0.0
-    effects, every = np.ones((2, L)), np.full(n, 2)
-    for label in range(L):
-        truth, marks = (y[:, [label]].toarray().ravel() for y in (truths, marked))
-        for which, k in enumerate((marks.astype(np.intp), every)):
-            x = W[k, label] * w.sum() / np.bincount(k, w)[k] * (truth - p[k, label])
+    effects, df = np.ones((2, h.shape[1])), 0.0
+    for label in range(h.shape[1]):
+        truth, marks = (y[:, [label]].toarray().ravel() for y in (h, marked))
+        for which, k in enumerate((marks.astype(np.intp), 2)):
+            x = scale[k, label] * (truth - p[k, label])
             deviations, df = cluster_deviations(clusters, x, w)
             plain = dot(w * x, w * x) / w.sum() ** 2
             if plain > 0 and df > 0:

@@ -95,7 +95,10 @@ def with_models(
             continue
         answers = _read(study, model, note, rater_columns)
         names += answers.raters.tolist()
-        study = _joined(study, answers, _source_name(model), note, all_units=all_units)
+        _check_fits(study, answers, _source_name(model))
+        if not all_units:
+            answers = _shared(study, answers, _source_name(model), note)
+        study = _joined(study, answers)
     return study, names
 
 
@@ -258,18 +261,12 @@ def _with_rater(table: pd.DataFrame, reading: Reading, name: str) -> tuple[pd.Da
             ) from None
 
 
-def _joined(
-    study: Annotations, model: Annotations, name: str, note: Note | None, *, all_units: bool
-) -> Annotations:
-    """Return a study with the answers of a model to its units, or to all units of the model."""
-    _check_fits(study, model, name)
-    if all_units:
-        new = model.units[_places(study, model) < 0]
-        unanswered = [unit for unit in study.unanswered if unit not in {*new}]
-        units = as_objects([*study.units, *new])
-        study = replace(study, units=units, unanswered=as_objects(unanswered))
-    else:
-        model = _shared(study, model, name, note)
+def _joined(study: Annotations, model: Annotations) -> Annotations:
+    """Return a study with the answers of a model, and the units of both."""
+    new = model.units[_places(study, model) < 0]
+    is_new = pd.Series(study.unanswered, dtype=object).isin(new).to_numpy()
+    units, unanswered = as_objects([*study.units, *new]), study.unanswered[~is_new]
+    study = replace(study, units=units, unanswered=unanswered)
     codes = {value: code for code, value in enumerate(study.values)}
     moved = np.array([codes.setdefault(value, len(codes)) for value in model.values])
     values = [*map(Degrees.of, codes)] if have_degrees(codes) else codes

@@ -88,31 +88,25 @@ def soft_scores(
     units, unit = np.unique(joined.unit_codes[rows], return_inverse=True)
     if not len(units):
         raise DataError("no unit has an answer of the model and of a human.")
-    degrees, n = _degrees(joined.values, joined.kind), len(units)
-    check_cost("The shares of labels", n_bytes=80 * n * degrees.shape[1], instead="Take a part.")
+    degrees, names = label_flags(joined.values, joined.kind)
+    for k, value in enumerate(joined.values):
+        if isinstance(value, Degrees):
+            entries = slice(*degrees.indptr[k : k + 2])
+            degrees.data[entries] = [value.degrees[names[l]] for l in degrees.indices[entries]]
+    if degrees.data.max(initial=0) > 1:
+        raise DataError(f"a degree is above 1; divide {option('degree')} by its largest value.")
+    n = len(units)
+    check_cost("The shares of labels", n_bytes=80 * n * len(names), instead="Take a part.")
     values, rng = joined.value_codes[rows], as_generator(rng)
     p, q = vote_shares(unit, values, degrees).toarray(), degrees[answers[units]].toarray()
     estimates, psi = _scores(p, q, joined.kind)
-    errors = psi.std() / np.sqrt(n)
     halves = _halves(degrees, unit, values, rng, n_splits)
     ceilings = [_scores(one, other, joined.kind)[0] for one, other in halves]
-    frame = pd.DataFrame({"estimate": estimates, "standard_error": errors})
+    frame = pd.DataFrame({"estimate": estimates, "standard_error": psi.std() / np.sqrt(n)})
     ends = [t_interval(x, error, n - 1.0, level) for x, error in frame.to_numpy()]
     frame[["low", "high"]] = np.maximum(ends, [[0], [0], [0], [-1]])
     frame["ceiling"] = pd.DataFrame(ceilings, columns=frame.index, dtype=float).mean()
     return frame.assign(n_units=n).rename_axis("score").reset_index()
-
-
-def _degrees(values: Sequence[Any], kind: str) -> Any:
-    """Return the degree of each label in each value, sparse of shape (n_values, n_labels)."""
-    flags, names = label_flags(values, kind)
-    for k, value in enumerate(values):
-        if isinstance(value, Degrees):
-            own = slice(flags.indptr[k], flags.indptr[k + 1])
-            flags.data[own] = [value.degrees[names[l]] for l in flags.indices[own]]
-    if flags.data.max(initial=0) > 1:
-        raise DataError(f"a degree is above 1; divide {option('degree')} by its largest value.")
-    return flags
 
 
 def _halves(degrees: Any, unit: Codes, values: Codes, rng: Any, n_splits: int) -> Any:

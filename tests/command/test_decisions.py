@@ -255,7 +255,7 @@ def test_units_to_check_for_the_prevalence(tmp_path, monkeypatch):
     words = ("next", "gpt.csv", "--goal", "prevalence", "--budget", "10", "--seed", "1")
     out = rows(*words, "--model", "gpt")
     assert [row["sampling_weight"] for row in out] == [4.0] * 10
-    assert "--goal 'prevalence' needs --model" in refusal(*words)
+    assert "name one model with --model: a rater of the study ('gpt')" in refusal(*words)
     both = ("next", "gpt.csv", "--budget", "10", "--model", "gpt.csv", "--goal")
     said = refusal(*both, "prevalence")
     assert "--model 'gpt.csv' is also the file to read. Name the file with the ratings of" in said

@@ -284,7 +284,9 @@ class TestPrevalence:
         assert {*queue.frame["sampling_weight"]} == {1.0}
 
     def test_the_model_is_needed(self):
-        with pytest.raises(OptionError, match="goal='prevalence' needs model="):
+        with pytest.raises(
+            OptionError, match=r"name one model with model=: a rater of the study \('ann'\)"
+        ):
             sa.next_ratings(self.people({0: "a"}), budget=3, goal="prevalence")
         with pytest.raises(OptionError, match="draws units of the model; omit units="):
             self.drawn({0: "a"}, units=[1, 2])

@@ -137,8 +137,8 @@ def test_all_units_are_checked():
     assert row["standard_error"] == 0
     assert row[["prevalence", "low", "high"]].tolist() == [0.5, 0.5, 0.5]
     found = sa.prevalence(ONE, model=MODEL.head(12))
-    every = "every unit was checked, so that this is a count, not an estimate; the model alone has"
-    assert found.sentences[0] == f"6 of 12 units have a: {every} 5."
+    every = "every unit was checked, so that nothing is estimated; the model alone has 5."
+    assert found.sentences[0] == f"6 of 12 units have a: {every}"
     assert found.caution == ""
 
 
@@ -150,8 +150,8 @@ def test_shares_of_all_units_have_no_error():
     assert row["low"] == row["high"] == row["prevalence"] == pytest.approx(found.frame["humans"][0])
     assert row["worth"] == np.inf
     assert found.sentences[0] == (
-        "17.0 of 39 units have a: every unit was checked, so that this is the sum of the shares of "
-        "human answers with it, not an estimate; the model alone has 29."
+        "17 of 39 units have a: every unit was checked, so that nothing is estimated; the model "
+        "alone has 29."
     )
 
 

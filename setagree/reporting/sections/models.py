@@ -373,16 +373,16 @@ def prevalence_summary(f: Findings, found: PrevalenceTable) -> Sentence:
     return (*found.words(), *((" Model: ", Name.of(found.model), ".") if len(f.models) > 1 else ()))
 
 
-def prevalence_sections(_: Findings, found: PrevalenceTable) -> Iterator[Section]:
+def prevalence_sections(f: Findings, found: PrevalenceTable) -> Iterator[Section]:
     """Yield the table and the picture of the prevalence of labels."""
-    frame = found._to_print()  # noqa: SLF001 - a method of the base class
+    frame = found.frame.round({"count": 0, "worth": 0})
     frame = frame.sort_values("count", ascending=False, kind="stable")
     caption = "People alone, the model alone, and both together, the most frequent label first"
     table = table_of(frame, found.columns, caption, limit=40, function="prevalence")
-    draw = partial(draw_prevalence, found, limit=MOST_DRAWN)
-    lead = (*found.words(), " Model: ", Name.of(found.model), ".")
     note = f"Valid if the checked units are a random sample of all units. {found.caution}".strip()
-    yield Section(table, Picture(draw, rows_height(len(table.rows))), note, lead)
+    draw = partial(draw_prevalence, found, limit=MOST_DRAWN)
+    picture = Picture(draw, rows_height(len(table.rows)))
+    yield Section(table, picture, note, prevalence_summary(f, found))
 
 
 def prevalence_method(f: Findings, found: PrevalenceTable) -> Method:
