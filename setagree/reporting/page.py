@@ -346,9 +346,7 @@ def _markdown_section(section: Section) -> Iterator[str]:
     for passage in section.passages:
         yield from (sentence_markdown(passage.title), "")
         for rater, pieces in passage.lines:
-            quote = "".join(map(_bracketed, pieces))
-            ends = "… " * passage.is_cut_before, " …" * passage.is_cut_after
-            yield f"- **{as_markdown(rater.short)}**: {ends[0]}{quote}{ends[1]}"
+            yield f"- **{as_markdown(rater.short)}**: {''.join(map(_bracketed, pieces))}"
         yield ""
     if section.table is not None:
         yield from table_lines(section.table)

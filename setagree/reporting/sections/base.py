@@ -241,8 +241,6 @@ class Passage(NamedTuple):
 
     title: Sentence
     lines: Sequence[tuple[Name, Sequence[Piece]]]
-    is_cut_before: bool
-    is_cut_after: bool
     key: Sequence[tuple[int, Name]] = ()
 
 

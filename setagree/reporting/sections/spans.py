@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -19,7 +19,6 @@ from setagree.reporting.sections.base import (
     Passage,
     Piece,
     Section,
-    Table,
     Topic,
     table_of,
     with_sentences,
@@ -47,83 +46,58 @@ def _documents(f: Findings) -> tuple[Codes, list[str], Floats]:
     return sample.groups, [*map(str, sample.names)], f.main.case.pairable_weights
 
 
-def _n_spans(f: Findings) -> Codes:
-    """Return the number of spans of each rater; those of one label that touch count as one."""
-    study, document = f.study, _documents(f)[0]
-    order = np.lexsort((study.unit_codes, document[study.unit_codes], study.rater_codes))
-    units, raters = study.unit_codes[order], study.rater_codes[order]
-    goes_on = (np.diff(raters) == 0) & (np.diff(document[units]) == 0)
-    out, sets = np.zeros(study.n_raters, dtype=np.int64), _sets(f)
-    for label in frozenset().union(*sets):
-        has = np.array([label in one for one in sets])[study.value_codes[order]]
-        begins = has & ~np.r_[False, goes_on & has[:-1]]
-        out += np.bincount(raters[begins], minlength=study.n_raters)
-    return out
+def by_rater(f: Findings) -> pd.DataFrame:
+    """Return the numbers of documents and spans and the covered share of the length by rater.
 
-
-def _length(f: Findings) -> str:
-    """Return the length of all documents with its unit."""
-    size, reading, sampling = _documents(f)[2].sum(), f.study.reading, f.study.sampling
-    noun = "in all" if sampling is None or not sampling.size else f"in {sampling.size}"
-    if reading is not None and reading.tokens is not None:
-        noun = "words" if reading.tokens == "words" else "tokens"
-    elif "text" in f.study.units_frame:
-        noun = "characters"
-    return f"{size:,.0f} {noun}" if float(size).is_integer() else f"{size:,.1f} {noun}"
+    Spans of one label that touch or overlap count as one.
+    """
+    study, (document, _, size) = f.study, _documents(f)
+    sets = [*_sets(f), frozenset()]
+    codes = {"rater": study.rater_codes, "unit": study.unit_codes, "value": study.value_codes}
+    rows = pd.DataFrame(codes).sort_values("unit")
+    rows["document"], rows["size"] = document[rows["unit"]], size[rows["unit"]]
+    before = rows.groupby(["rater", "document"])["value"].shift(fill_value=-1)
+    rows["spans"] = [len(sets[k] - sets[j]) for k, j in zip(rows["value"], before, strict=True)]
+    rows["covered"] = rows["size"] * [bool(sets[k]) for k in rows["value"]]
+    groups = rows.groupby("rater")
+    out = groups[["spans", "covered", "size"]].sum().assign(documents=groups["document"].nunique())
+    return out.assign(rater=study.raters[out.index])
 
 
 def counts(f: Findings) -> list[str]:
-    """Return the numbers of documents and spans, and the length."""
-    n = int(_n_spans(f).sum())
-    return [counted(len(_documents(f)[1]), "document"), _length(f), counted(n, "span")]
+    """Return the numbers of documents and spans, and the length with its unit."""
+    (_, names, size), study = _documents(f), f.study
+    noun = f"in {study.sampling.size}" if study.sampling is not None else ""
+    if study.reading is not None and study.reading.tokens is not None:
+        noun = "words" if study.reading.tokens == "words" else "tokens"
+    elif "text" in study.units_frame:
+        noun = "characters"
+    total = float(size.sum())
+    length = f"{total:,.0f} {noun}" if total.is_integer() else f"{total:,.1f} {noun}"
+    n_spans = counted(int(by_rater(f)["spans"].sum()), "span")
+    return [counted(len(names), "document"), length, n_spans]
 
 
 def overview(f: Findings, _: None) -> list[Section]:
     """Return the counts of documents, lengths and spans."""
-    columns = [Column("What", "text"), Column("Number", "text"), Column("Details", "text")]
-    caption = "Contents of the study, and what was left out"
-    table = Table(caption, columns, [*_contents(f)], is_ranking=False, sortable=False)
+    frame = by_rater(f)
+    n_pieces, covered = counted(f.study.n_units, "piece"), frame["covered"].sum()
+    lead = (
+        f"{', '.join(counts(f))}, cut into {n_pieces}; {share(covered / frame['size'].sum())} of "
+        "the length has a label."
+    )
+    frame["covered"] /= frame["size"]
+    columns = [
+        *(Column("rater", "name"), Column("documents", "count"), Column("spans", "count")),
+        Column("covered", "share"),
+    ]
+    table = table_of(frame, columns, "Raters", limit=len(frame), function="by_rater")
     note = (
         "Each document is cut at every boundary of a span. A piece counts by its length, and the "
-        "answer of a rater to it is the set of the labels whose spans cover it."
+        "answer of a rater to it is the set of the labels whose spans cover it. Spans of one label "
+        "that touch or overlap count as one. Covered: the share of the length with a label."
     )
-    return [Section(table, None, note, lead=())]
-
-
-def _contents(f: Findings) -> Iterator[tuple[str, str, str | Sentence]]:
-    """Yield the name, the number and the details of each count."""
-    study, (document, names, size) = f.study, _documents(f)
-    n, n_documents = study.n_raters, len(names)
-    pairs = np.unique(document[study.unit_codes] * n + study.rater_codes)
-    missing = n * n_documents - len(pairs)
-    who = "every rater annotated every document"
-    who = f"{counted(missing, 'pair')} of document and rater missing" if missing else who
-    yield "Documents", f"{n_documents:,}", who
-    if lone := int((np.bincount(pairs // n, minlength=n_documents) < 2).sum()):
-        yield "Documents of one rater", f"{lone:,}", "cannot show agreement"
-    yield "Length", _length(f), f"{counted(study.n_units, 'piece')} between boundaries"
-    done = [counted(k, "document") for k in np.bincount(pairs % n, minlength=n).tolist()]
-    yield "Raters", f"{n:,}", _each(f, done)
-    spans = _n_spans(f)
-    touching = "those of one label that touch or overlap count as one"
-    yield "Spans", f"{spans.sum():,}", (*_each(f, [f"{k:,}" for k in spans]), f"; {touching}")
-    marked = np.array([bool(one) for one in _sets(f)])[study.value_codes]
-    w = size[study.unit_codes]
-    total, covered = (np.bincount(study.rater_codes, w * x, n) for x in (1, marked))
-    parts = _each(f, [share(x) for x in covered / total])
-    most = share(covered.sum() / total.sum())
-    yield "Covered", most, ("of the length has a label: ", *parts)
-    yield "Labels", f"{len(frozenset().union(*_sets(f))):,}", f"{study.n_values:,} distinct sets"
-
-
-def _each(f: Findings, texts: list[str]) -> Sentence:
-    """Return the text of each of at most eight raters, or one text if it is common to all."""
-    if len({*texts}) == 1:
-        return (f"{texts[0]} each",)
-    raters = zip(f.study.raters[:_MOST_RATERS], texts, strict=False)
-    named: list[Sentence] = [(Name.of(rater), f" {text}") for rater, text in raters]
-    rest = len(texts) - _MOST_RATERS
-    return enumeration([*named, *([(f"{rest:,} others",)] if rest > 0 else [])])
+    return [Section(table, None, note, lead=(lead,))]
 
 
 # ---- Places --------------------------------------------------------------------------------------
@@ -140,13 +114,11 @@ def summary(f: Findings, pieces: pd.DataFrame) -> Sentence:
     if not pieces["disagreement"].max() > 0:
         return (f"The raters agree fully in all {counted(len(names), 'document')}.",)
     units = pd.Index(f.study.units).get_indexer(pd.Index(pieces["unit"]))
-    w = size[units]
-    differ = share(w[pieces["disagreement"] > 0].sum() / w.sum())
-    of_document = np.bincount(document[units], pieces["share_of_disagreement"], len(names))
-    worst = [
-        d for d in np.argsort(-of_document, kind="stable")[:_MOST_PASSAGES] if of_document[d] > 0
-    ]
-    named = [(Name.of(names[d]), f" ({share(of_document[d])})") for d in worst]
+    differ = share(size[units] @ (pieces["disagreement"] > 0) / size[units].sum())
+    shares = pieces["share_of_disagreement"].groupby(document[units]).sum()
+    worst = shares[shares > 0].nlargest(_MOST_PASSAGES)
+    pairs = zip(worst.index, worst, strict=True)
+    named = [(Name.of(names[d]), f" ({share(part)})") for d, part in pairs]
     start = f"Raters differ on {differ} of the length. The largest shares of the disagreement: "
     return (start, *enumeration(named), ".")
 
@@ -179,62 +151,59 @@ def _passages(f: Findings) -> Iterator[Passage]:
     1), in proportion to the pairs of ratings that differ in it.
     """
     study, (document, names, w) = f.study, _documents(f)
-    labels, used = f.result("labels"), set[int]()
+    labels, used = f.result("labels"), list[int]()
     if labels is None:
         return
-    colours = {label: k for k, label in enumerate(labels["label"])}
     r = np.bincount(study.unit_codes, minlength=study.n_units)
     for label, part in zip(labels["label"], labels["share_of_disagreement"], strict=True):
         has = np.array([label in one for one in _sets(f)])[study.value_codes]
         k = np.bincount(study.unit_codes, has, study.n_units)
         q = w * k * (r - k) / np.maximum(r - 1, 1)
         of_document = np.bincount(document, q, len(names))
-        of_document[[*used]] = 0
+        of_document[used] = 0
         if not of_document.max() > 0 or len(used) >= _MOST_PASSAGES:
             return
-        used.add(d := int(of_document.argmax()))
+        used.append(d := int(of_document.argmax()))
         about = f": {share(part)} of the disagreement. The document with most of that"
         most = f"{about} ({share(of_document[d] / q.sum())}) is "
         title = (Name.of(label), most, Name.of(names[d]), ".")
-        yield _quoted(f, d, int(np.where(document == d, q, -1).argmax()), title, colours)
+        units = np.flatnonzero(document == d)
+        yield _quoted(f, units, int(q[units].argmax()), title, [*labels["label"]])
 
 
-def _quoted(f: Findings, d: int, worst: int, title: Sentence, colours: dict[Any, int]) -> Passage:
+def _quoted(f: Findings, units: Codes, worst: int, title: Sentence, labels: list[Any]) -> Passage:
     """Return a document with the answers of each rater, or of a long one the part at a unit."""
-    study, (document, _, size) = f.study, _documents(f)
-    texts, sets, units = study.units_frame.get("text"), _sets(f), np.flatnonzero(document == d)
+    study, sets, texts = f.study, _sets(f), f.study.units_frame.get("text")
     quotes = [""] * len(units) if texts is None else texts.iloc[units].tolist()
-    lengths = size[units] if texts is None else np.array([*map(len, quotes)])
-    ends = np.cumsum(lengths)
-    low, high = 0, len(text := "".join(quotes))
-    if len(text) > _WHOLE:
-        middle = int(ends[units == worst][0] - lengths[units == worst][0] / 2)
-        low, high = max(0, middle - _AROUND), min(high, middle + _AROUND)
-        low += text.find(" ", low, middle) - low + 1 if low else 0
-        high = high if high == len(text) else max(text.rfind(" ", middle, high), middle)
-        cuts = np.clip(np.stack([ends - lengths, ends]), low, high)
-        quotes = [text[a:b] for a, b in cuts.T.tolist()]
-    lines, rows = [], np.flatnonzero(np.isin(study.unit_codes, units))
+    size = _documents(f)[2][units] if texts is None else np.array([*map(len, quotes)])
+    ends = np.cumsum(size)
+    if len(text := "".join(quotes)) > _WHOLE:
+        middle = int(ends[worst] - size[worst] / 2)
+        low, high = max(0, middle - _AROUND), min(len(text), middle + _AROUND)
+        quotes = [text[a:b] for a, b in np.clip([ends - size, ends], low, high).astype(int).T]
+        kept = np.flatnonzero(quotes)
+        units, size, quotes = units[kept], size[kept], [quotes[k] for k in kept]
+        quotes[0] = f"{'… ' * (low > 0)}{quotes[0]}"
+        quotes[-1] += " …" * (high < len(text))
+    rows = np.flatnonzero(np.isin(study.unit_codes, units))
+    rows, lines = rows[np.argsort(study.unit_codes[rows], kind="stable")], []
     for g in np.unique(study.rater_codes[rows])[:_MOST_RATERS]:
-        rated, value, pieces = rows[study.rater_codes[rows] == g], np.full(study.n_units, -1), []
-        value[study.unit_codes[rated]] = study.value_codes[rated]
-        places = zip(value[units].tolist(), quotes, lengths.tolist(), strict=True)
-        shown = [one for one in places if one[1] or texts is None]
-        for code, run in groupby(shown, key=itemgetter(0)):
-            cells = [*run]
-            labels = sorted(sets[code] if code >= 0 else (), key=colours.__getitem__)
-            colour = [min(colours[label], N_COLOURS) for label in labels]
-            quote = "".join(cell[1] for cell in cells)
-            pieces.append(Piece(quote, labels, colour, sum(cell[2] for cell in cells)))
-        following = [*pieces[1:], Piece("", [], [], 0)]
-        pieces = [
-            one._replace(ends=[Name.of(x) for x in one.ends if x not in after.ends])
-            for one, after in zip(pieces, following, strict=True)
-        ]
+        of_rater = rows[study.rater_codes[rows] == g]
+        at = np.searchsorted(units, study.unit_codes[of_rater]).tolist()
+        values = study.value_codes[of_rater].tolist()
+        cells = zip(values, (quotes[k] for k in at), size[at].tolist(), strict=True)
+        runs = [(sets[k], [*run]) for k, run in groupby(cells, key=itemgetter(0))]
+        pieces = []
+        for (one, run), (after, _) in pairwise([*runs, (frozenset(), [])]):
+            shown = [k for k, label in enumerate(labels) if label in one]
+            text = "".join(quote for _, quote, _ in run)
+            last = [Name.of(labels[k]) for k in shown if labels[k] not in after]
+            colours = [min(k, N_COLOURS) for k in shown]
+            pieces.append(Piece(text, last, colours, sum(length for *_, length in run)))
         lines.append((Name.of(study.raters[g]), pieces))
-    seen = {label for v in {*study.value_codes[rows].tolist()} for label in sets[v]}
-    key = [(min(colours[x], N_COLOURS), Name.of(x)) for x in colours if x in seen and texts is None]
-    return Passage(title, lines, low > 0, high < len(text), key)
+    seen = {label for k in {*study.value_codes[rows].tolist()} for label in sets[k]}
+    key = [(min(k, N_COLOURS), Name.of(x)) for k, x in enumerate(labels) if x in seen]
+    return Passage(title, lines, key if texts is None else [])
 
 
 CONTENTS = Topic("data", "Documents and spans", overview)
