@@ -17,41 +17,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from setagree.checks import Codes, Floats
 from setagree.coefficients.case import ROUNDING, Case, dot
-from setagree.coefficients.tails import t_quantile, t_tail
+from setagree.coefficients.tails import t_tail
 from setagree.credit.within_groups import group_spread
 
 
-@dataclass(frozen=True, eq=False)
-class SameRater:
+class SameRater(NamedTuple):
     """Sums over the pairs of answers of one rater in one document, by unit.
 
     Attributes
     ----------
-    form : ndarray of shape (n_units,)
-        b_i, with sum b and distances as shares of d_max; 0 for units that are not pairable.
-    pairs : ndarray of shape (n_units,)
-        c_i, with sum c.
+    form, pairs : ndarray of shape (n_units,)
+        b_i and c_i, with sums b and c and distances as shares of d_max.
+    gone : ndarray of shape (n_units,)
+        What c loses without the unit; b loses 2 b_i, as D has a zero diagonal.
     """
 
     form: Floats
     pairs: Floats
+    gone: Floats
 
     @classmethod
-    def of(cls, case: Case) -> SameRater:
-        """Return the sums of a case whose sample has sizes and documents."""
-        study, sample, tally = case.study, case.sample, case.tally
-        assert study is not None  # noqa: S101 - a sample belongs to a study
-        assert sample is not None  # noqa: S101
-        assert sample.groups is not None  # noqa: S101
-        n, w = study.n_units, case.pairable_weights
+    def of(cls, case: Case) -> SameRater | None:
+        """Return the sums of a case, or None if its units have no sizes."""
+        study, sample, tally, w = case.study, case.sample, case.tally, case.pairable_weights
+        if study is None or sample is None or sample.groups is None or not sample.is_sized:
+            return None
+        N_i = w * (tally.pairable * tally.pattern_ratings)[tally.unit_patterns]
         if sample.chance == "characters":
-            pairable = tally.pairable[tally.unit_patterns]
-            return cls(np.zeros(n), w * pairable * tally.pattern_ratings[tally.unit_patterns])
+            return cls(0 * N_i, N_i, N_i)
         rows = np.flatnonzero(tally.pairable[tally.unit_patterns][study.unit_codes])
         units, values = study.unit_codes[rows], study.value_codes[rows]
         documents = sample.groups[units].astype(np.int64)
@@ -63,45 +62,11 @@ class SameRater:
         group, value = np.divmod(cells, tally.n_values)
         spread = group_spread(group, value, m, case.weights) / case.weights.max_distance
         total = np.bincount(groups, w[units])
-        sums = [np.bincount(units, w[units] * x, n) for x in (spread[place], total[groups])]
-        return cls(*(each.astype(np.float64) for each in sums))
-
-    def without_each(self, size: Floats, w: Floats) -> tuple[Floats, Floats]:
-        """Return what each unit takes from b and c, with N_i its size and w_i that of a rating.
-
-        b - b' = 2 b_i, as D has a zero diagonal, and c - c' = 2 c_i - N_i w_i; or b = 0, c = T.
-        """
-        if not self.form.any() and (self.pairs == size).all():
-            return self.form, size
-        return 2 * self.form, 2 * self.pairs - size * w
-
-
-@dataclass(frozen=True, eq=False)
-class AlphaTerms:
-    """Do and De of alpha with their linearised values by unit; distances are shares of d_max.
-
-    Attributes
-    ----------
-    Do, De : float
-        Do = sum q / T, with q_i = N_i x_i and x_i the mean disagreement of two ratings of a unit;
-        and De.
-    size : ndarray of shape (n_units,)
-        N_i = w_i r_i of a pairable unit; 0 of others.
-    dDo, dDe : ndarray of shape (n_units,)
-        The linearised values (q_i - Do N_i) / T, and [2 w_i c_i' D n - b_i - De (2 T N_i - c_i)] /
-        (T² - c), with c_i' the counts of the values of a unit in the first product.
-    """
-
-    Do: float
-    De: float
-    size: Floats
-    dDo: Floats  # noqa: N815
-    dDe: Floats  # noqa: N815
-
-    @property
-    def dalpha(self) -> Floats:
-        """The linearised values of alpha: -dDo_i / De + Do dDe_i / De²."""
-        return -self.dDo / self.De + self.Do * self.dDe / self.De**2
+        b_i, c_i = (
+            np.bincount(units, w[units] * x, len(w)).astype(np.float64)
+            for x in (spread[place], total[groups])
+        )
+        return cls(b_i, c_i, 2 * c_i - N_i * w)
 
 
 def cluster_sums(groups: Codes, x: Floats, mass: Floats) -> tuple[Floats, float]:
@@ -162,17 +127,15 @@ class FiellerInterval:
     df: float
 
     @classmethod
-    def of(cls, terms: AlphaTerms, groups: Codes) -> FiellerInterval:
-        """Return the interval of a study whose units have the documents `groups`."""
-        used = terms.size > 0
+    def of(
+        cls, Do: float, De: float, terms: tuple[Floats, Floats, Floats], groups: Codes
+    ) -> FiellerInterval:
+        """Return the interval from N_i, dDo_i and dDe_i of units with the documents `groups`."""
+        used = terms[0] > 0
+        size, dDo, dDe = (x[used] for x in terms)
         documents = np.unique(groups[used], return_inverse=True)[1]
-        o, df = cluster_sums(documents, terms.dDo[used], terms.size[used])
-        e, _ = cluster_sums(documents, terms.dDe[used], terms.size[used])
-        return cls(terms.Do, terms.De, o, e, df)
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Return the ends at a level."""
-        return self.at(-t_quantile(self.df, (1 + level) / 2))
+        o, df = cluster_sums(documents, dDo, size)
+        return cls(Do, De, o, cluster_sums(documents, dDe, size)[0], df)
 
     def at(self, t: float) -> tuple[float, float]:
         """Return the ends at a quantile t: 1 - Do / De, with Do / De in (B ± sqrt(B² - A C)) / A.

@@ -43,7 +43,7 @@ from setagree.checks import Codes, Flags, Floats
 from setagree.coefficients.case import NOTHING, ROUNDING, Case, Undefined, divided, dot, reach
 from setagree.coefficients.chance_models import Fixed, GwetUrn, Model, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.measured import AlphaTerms, SameRater
+from setagree.coefficients.measured import SameRater
 from setagree.limits import BLOCK_ENTRIES
 
 CANCELLATION_TOL = 1e-6
@@ -315,11 +315,11 @@ class UnitSums:
     def _linearised_by_document(self) -> tuple[Floats, Floats, bool]:
         """`linearised` if all pairs of one rater in one document are left out."""
         assert self.terms is not None  # noqa: S101 - `without_same_rater`
-        S, (y, _), w = self.sums, self.chance, self.case.pairable_weights
-        counted = (self.terms.size > 0).astype(np.float64)
+        (size, dDo, dDe), w, y = self.terms, self.case.pairable_weights, self.chance[0]
+        x, counted = self.sums.O / self.sums.M, (size > 0).astype(np.float64)
+        dalpha = -dDo / y + x * dDe / y**2
         # alpha + W dalpha_i / w_i, whose sums by document over W are those of dalpha
-        values = 1 - S.O / (S.M * y) + dot(counted, w) * self.terms.dalpha / w
-        return values, counted, True
+        return 1 - x / y + dot(counted, w) * dalpha / w, counted, True
 
     @property
     def _strata_of_size(self) -> Codes | None:
@@ -374,7 +374,7 @@ class UnitSums:
     def same_rater(self) -> SameRater | None:
         """Sums over pairs of one rater in one document for alpha of units with sizes, else None."""
         is_alpha = isinstance(self.model, Urn) and self.model.weigh == "ratings"
-        return SameRater.of(self.case) if self.case.is_sized and is_alpha else None
+        return SameRater.of(self.case) if is_alpha else None
 
     @property
     def without_same_rater(self) -> bool:
@@ -383,17 +383,17 @@ class UnitSums:
         return self.same_rater is not None and sample is not None and sample.chance == "documents"
 
     @cached_property
-    def terms(self) -> AlphaTerms | None:
-        """Do and De of alpha with their linearised values if units have sizes, else None."""
+    def terms(self) -> tuple[Floats, Floats, Floats] | None:
+        """N_i, dDo_i and dDe_i of alpha by unit if units have sizes, else None; see `measured`."""
         case, tally, at = self.case, self.case.tally, self.case.tally.unit_patterns
         if (same := self.same_rater) is None:
             return None
-        S, Do, De = self.sums, float(self.sums.O / self.sums.M), self.chance[0]
+        S, Do, De = self.sums, self.sums.O / self.sums.M, self.chance[0]
         size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
         to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
         dDo = size * (case.mean_disagreement[at] - Do) / S.M
         dDe = 2 * to_all - same.form - De * (2 * S.M * size - same.pairs)
-        return AlphaTerms(Do, De, size, dDo, dDe / (S.P**2 - S.own))
+        return size, dDo, dDe / (S.P**2 - S.own)
 
     @cached_property
     def counts(self) -> Any:
@@ -461,9 +461,8 @@ class UnitSums:
             f, share = Sums(*(each[at] for each in f)).weighted(w, v), v * share[at]
         if isinstance(self.model, Urn):  # a unit adds share_i c_i to the urn
             own_form = share**2 * self.model.within(self.case)[at]
-            if weighted and self.same_rater is not None:
-                same = self.same_rater.without_each(f.M, w)
-                own_form, f = own_form + same[0], f._replace(own=same[1])
+            if weighted and (same := self.same_rater) is not None:
+                own_form, f = own_form + 2 * same.form, f._replace(own=same.gone)
             left = self.without(f, share * self.to_urn[at], own_form)
         else:
             model, y = self.model, None

@@ -111,10 +111,11 @@ class CoefficientInterval:
         """
         if self.parts.undefined is not None or self.spread.reason is not None:
             return None
-        terms, sample = self.parts.sums.terms, self.case.sample
-        if terms is None or sample is None or sample.groups is None:
+        sums, sample = self.parts.sums, self.case.sample
+        if sums.terms is None or sample is None or sample.groups is None:
             return None
-        return FiellerInterval.of(terms, sample.groups)
+        Do, De = float(sums.sums.O / sums.sums.M), sums.chance[0]
+        return FiellerInterval.of(Do, De, sums.terms, sample.groups)
 
     @cached_property
     def n_rarer(self) -> float:
@@ -271,7 +272,7 @@ class CoefficientInterval:
             return self.by_t(level)
         if (method or self.method) == "fieller":
             fieller = None if self._is_full else self.fieller
-            return NONE if fieller is None else fieller.interval(level)
+            return NONE if fieller is None else fieller.at(t_quantile(fieller.df, (1 + level) / 2))
         return NONE if self.score is None else self.score.interval(level)
 
     @cached_property
