@@ -236,7 +236,7 @@ def value_pairs(tally: Tally) -> Iterator[tuple[Codes, Codes]]:
     for first in range(0, len(tally.indices), PAIR_BLOCK_SIZE):
         left, shift = np.arange(first, min(first + PAIR_BLOCK_SIZE, len(tally.indices))), 1
         ends = tally.indptr[tally.rows[left] + 1]
-        while (paired := left + shift < ends).any():
+        while (paired := (left + shift < ends).nonzero()[0]).size:
             left, ends = left[paired], ends[paired]
             yield left, left + shift
             shift += 1
@@ -247,9 +247,9 @@ def pattern_disagreement(tally: Tally, weights: Weights) -> Floats:
     out = np.zeros(tally.n_patterns)
     for left, right in value_pairs(tally):
         d = weights.distance_at(tally.indices[left], tally.indices[right])
-        first, last = tally.rows[left[0]], tally.rows[left[-1]] + 1
+        rows = tally.rows[left]
         pairs = 2 * tally.counts[left] * tally.counts[right] * d
-        out[first:last] += np.bincount(tally.rows[left] - first, pairs, last - first)
+        out[rows[0] : rows[-1] + 1] += np.bincount(rows - rows[0], pairs)
     return out
 
 

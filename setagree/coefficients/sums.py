@@ -78,14 +78,6 @@ class Estimate:
         pa and pe.
     observed_disagreement, expected_disagreement : float
         In the units of the distance.
-    influence : ndarray of shape (n_patterns,), or (n_units,) under `by_unit`
-        The linearised value of each pattern (or unit). Their mean over units is the estimate; for
-        alpha of N ratings, without weights, it is alpha - (1 - alpha) / (N - 1). Empty if the
-        variance has no closed form.
-    counted : ndarray of the same shape
-        Number of units for which each entry of `influence` counts in the variance.
-    by_unit : bool
-        Whether influence is by unit, not by pattern.
     undefined : str or None
         The reason for an estimate of NaN.
     """
@@ -96,31 +88,49 @@ class Estimate:
     expected_agreement: float
     observed_disagreement: float
     expected_disagreement: float
-    influence: Floats
-    counted: Floats
-    by_unit: bool = False
     undefined: Undefined | None = None
+
+    @cached_property
+    def linearised(self) -> tuple[Floats, Floats, bool]:
+        """`influence`, `counted` and `by_unit`."""
+        nothing = np.zeros(0), np.zeros(0), False
+        return nothing if self.undefined is not None else self.sums.linearised or nothing
+
+    @property
+    def influence(self) -> Floats:
+        """The linearised value of each pattern, of shape (n_patterns,), or of each unit.
+
+        Their mean over units is the estimate; for alpha of N ratings, without weights, it is
+        alpha - (1 - alpha) / (N - 1). Empty if the variance has no closed form.
+        """
+        return self.linearised[0]
+
+    @property
+    def counted(self) -> Floats:
+        """Number of units for which each entry of `influence` counts in the variance."""
+        return self.linearised[1]
+
+    @property
+    def by_unit(self) -> bool:
+        """Whether `influence` is by unit, not by pattern."""
+        return self.linearised[2]
 
 
 def estimate(case: Case, model: Model) -> Estimate:
-    """Return the coefficient of a study under a model of chance, with its linearised values."""
+    """Return the coefficient of a study under a model of chance."""
     whole, d_max = UnitSums(case, model), case.weights.max_distance
     S, (y, y_i) = whole.sums, whole.chance  # y = 1 - pe = X' F X / (P² - own)
     x = float(S.O / S.M) if S.M else np.nan  # x = 1 - pa
     # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y; 1/N = 0 for the kappas.
     shrunk = 1.0 if y_i is None or whole.without_same_rater else float(1 - S.own / S.P**2)
     reported = 1 - shrunk * x, 1 - shrunk * y, x * d_max, y * d_max  # pa, pe, Do, De
-    nothing = np.zeros(0)
     # reach <= d_max
     is_varied = y > NOTHING or y > NOTHING * reach(case.weights, whole.urn) / d_max
     if is_undefined(model, S) or not is_varied:
         n_values = len(np.unique(case.tally.indices))
         reason = undefined_reasons(case.tally.n_pairable_units, n_values, S.n).item()
-        return Estimate(whole, np.nan, *reported, nothing, nothing, undefined=reason)
-    value = 1 - x / y  # (pa - pe) / (1 - pe)
-    has_closed_form = y_i is not None or model.weigh == "units"
-    linearised = whole.linearised if has_closed_form else (nothing, nothing, False)
-    return Estimate(whole, value, *reported, *linearised)
+        return Estimate(whole, np.nan, *reported, undefined=reason)
+    return Estimate(whole, 1 - x / y, *reported)  # (pa - pe) / (1 - pe)
 
 
 def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floats]:
@@ -202,7 +212,7 @@ def undefined_reasons(n_pairable: Any, n_values: Any, n: Any) -> Any:
 def root(variance: Floats) -> Floats:
     """Return the standard error of a variance, or 0 if it is rounding."""
     error = np.sqrt(variance)
-    return np.where(error > ROUNDING, error, 0.0 * error)
+    return error * (error > ROUNDING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +238,8 @@ class UnitSums:
         of_P = c.pairable_mass if self.model.weigh == "ratings" else c.mass
         n = c.pairable_mass if c.is_sized else c.tally.multiplicity
         masses = (n, c.pairable_mass, c.pairable_mass, of_P, c.squared_mass)
-        S = Sums(*(np.asarray(dot(m, each)) for m, each in zip(masses, f, strict=True)))
+        totals: list[Any] = [np.float64(dot(m, x)) for m, x in zip(masses, f, strict=True)]
+        S = Sums(*totals)  # scalars, not arrays without dimensions, which take longer
         return S if self.same_rater is None else S._replace(own=self.same_rater.pairs.sum())
 
     @cached_property
@@ -288,11 +299,16 @@ class UnitSums:
         return float(self.sums.M / pairable)
 
     @property
-    def linearised(self) -> tuple[Floats, Floats, bool]:
-        """The linearised value of each row, the units it counts for, and whether rows are units."""
+    def linearised(self) -> tuple[Floats, Floats, bool] | None:
+        """The linearised value of each row, the units it counts for, and whether rows are units.
+
+        None if the variance has no closed form.
+        """
+        (f, _), S, (y, y_i), model = self.of_patterns, self.sums, self.chance, self.model
+        if y_i is None and model.weigh == "ratings":
+            return None
         if self.without_same_rater:
             return self._linearised_by_document
-        (f, _), S, (y, y_i), model = self.of_patterns, self.sums, self.chance, self.model
         M, O, counted = f.M, f.O, self.case.tally.multiplicity * f.n
         strata = self._strata_of_size
         by_unit = (model.needs_raters and self.case.study is not None) or strata is not None

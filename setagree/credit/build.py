@@ -200,7 +200,7 @@ class WeightBuilder:
 
     def _overlap(self, sets: SetGeometry, distance: OverlapDistance) -> Weights:
         if not self.checked:
-            _check_once(distance, tuple(np.flatnonzero(np.bincount(sets.sizes)).tolist()))
+            _check_once(distance, tuple(sorted({*sets.sizes.tolist()})))
         if sets.n_values > BLOCK:
             return OverlapWeights(self.values, sets, distance)
         function = zeroed(distance)

@@ -39,14 +39,16 @@ class SetGeometry:
     ----------
     sizes : ndarray of shape (K,)
         How many labels each set has.
-    indptr : ndarray of shape (K + 1,)
-        The members of set k are ``indices[indptr[k]:indptr[k + 1]]``.
     """
 
     def __init__(self, values: Sequence[LabelSet]) -> None:
         self._values = values
         self.sizes = np.fromiter(map(len, values), dtype=np.intp, count=len(values))
-        self.indptr = np.concatenate([[0], self.sizes.cumsum()])
+
+    @cached_property
+    def indptr(self) -> npt.NDArray[np.intp]:
+        """The members of set k are ``indices[indptr[k]:indptr[k + 1]]``; of shape (K + 1,)."""
+        return np.concatenate([[0], self.sizes.cumsum()])
 
     @cached_property
     def _numbered(self) -> tuple[npt.NDArray[np.int64], dict[Label, int]]:

@@ -143,8 +143,9 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
 
     @wraps(function)
     def opened(*args: Any, **kwargs: Any) -> Any:
-        passed = {name: value for name in names if (value := kwargs.pop(name, None)) is not None}
-        if first.name in kwargs and not args:
+        given = [name for name in names if name in kwargs]
+        passed = {name: x for name in given if (x := kwargs.pop(name)) is not None}
+        if not args and first.name in kwargs:
             args = (kwargs.pop(first.name),)
         of_study = ["model"] if args and isinstance(args[0], Annotations) else []
         built = bool(args) and type(args[0]).__module__.startswith("setagree.")

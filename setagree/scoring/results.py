@@ -11,9 +11,14 @@ import numpy as np
 
 from setagree.checks import Floats, check_level
 from setagree.coefficients.case import ROUNDING, Case
-from setagree.coefficients.estimated import Spread, jackknife_variance, units_drawn
+from setagree.coefficients.estimated import (
+    Spread,
+    jackknife_variance,
+    standard_error_as_drawn,
+    units_drawn,
+)
 from setagree.coefficients.parts import RaterParts
-from setagree.coefficients.sums import Estimate, UnitSums, estimate
+from setagree.coefficients.sums import Estimate, UnitSums, estimate, standard_error
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.lazy import pd
@@ -173,7 +178,6 @@ class Agreement(Result):
     definition: Coefficient[...]
     distance: str
     estimate: float
-    standard_error: float
     observed_agreement: float
     expected_agreement: float
     observed_disagreement: float
@@ -233,6 +237,13 @@ class Agreement(Result):
     def __format__(self, spec: str) -> str:
         """Format the estimate, as in ``f"{alpha:.3f}"``; without a spec, the whole line."""
         return format(self.estimate, spec) if spec else repr(self)
+
+    @cached_property
+    def standard_error(self) -> float:
+        """The standard error of the estimate over units, as they were drawn."""
+        if self.case.sample is not None:  # for units drawn one by one the two are equal
+            return standard_error_as_drawn(self.parts).standard_error
+        return standard_error(self.parts)
 
     @property
     def coefficient(self) -> str:

@@ -12,8 +12,7 @@ import numpy as np
 from setagree.coefficients.case import Case, Undefined, pairable_totals, summed_weights
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.estimated import standard_error_as_drawn
-from setagree.coefficients.sums import Estimate, estimate, standard_error
+from setagree.coefficients.sums import Estimate, estimate
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
@@ -247,13 +246,10 @@ def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
 def make_agreement(definition: Coefficient[...], distance: str, parts: Estimate) -> Agreement:
     """Return the result of a coefficient from its numbers."""
     case = parts.sums.case
-    as_drawn = case.sample is not None  # for units drawn one by one the two are equal
-    error = standard_error_as_drawn(parts).standard_error if as_drawn else standard_error(parts)
     return Agreement(
         definition,
         distance,
         parts.estimate,
-        error,
         parts.observed_agreement,
         parts.expected_agreement,
         parts.observed_disagreement,
@@ -271,7 +267,7 @@ def warn_undefined(agreements: Sequence[Agreement]) -> None:
     disagreement, degrees that no distance uses.
     """
     of_sets = {one.distance: isinstance(one.case.distance, OverlapDistance) for one in agreements}
-    if agreements and have_degrees(agreements[0].tally.values) and all(of_sets.values()):
+    if all(of_sets.values()) and agreements and have_degrees(agreements[0].tally.values):
         what = f"a comparison by {' and '.join(of_sets)}, unlike one by ruzicka,"
         warn_degrees(agreements[0].tally.values, what)
     if any(one.case.sample is not None for one in agreements):

@@ -152,7 +152,7 @@ def agreement(
     """
     given = locals()
     drawn = {name: given[name] for name in ("cluster", "sampling_weight", "strata")}
-    names = Reading.__annotations__.keys() & given.keys() - drawn.keys()
+    names = [name for name in Reading.__annotations__ if name in given and name not in drawn]
     reading = Reading(**{name: given[name] for name in names})
     drawn["population_size"] = population_size
     check_level(level)

@@ -394,10 +394,12 @@ def warn_queue(tally: Tally) -> None:
     covered the true value in 70% of the studies.
     """
     r, m = tally.pattern_ratings, tally.multiplicity
-    distinct = np.diff(tally.indptr)
     two, more = r == 2, r > 2
     n_two, n_more = float(m[two].sum()), float(m[more].sum())
-    if min(n_two, n_more) < SEVERAL or (distinct[two] > 1).any() or (distinct[more] == 1).any():
+    if min(n_two, n_more) < SEVERAL:
+        return
+    distinct = np.diff(tally.indptr)
+    if (distinct[two] > 1).any() or (distinct[more] == 1).any():
         return
     warn(
         f"all {n_two:,.0f} units with two ratings agree, and all {n_more:,.0f} with more have "

@@ -264,15 +264,16 @@ class Annotations(ReadOnlyArrays):
     def _coded(cls, data: pd.DataFrame, reading: Reading) -> Annotations:
         """Return the annotations of the prepared rows of a long table."""
         role: Role = "labels" if reading.value is None else "value"
-        answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
+        answer = reading.answer
+        answers = answer if isinstance(answer, list) else [answer]
         named: list[tuple[Role, Any]] = [("unit", reading.unit), ("rater", reading.rater)]
         check_roles([*named, *((role, name) for name in answers)])
         if reading.degree is not None:
             plain = replace(reading, na_values=None)  # from_degrees applies na_values to rows
             study = replace(assemble(cls, from_degrees(data, reading), plain), reading=reading)
         else:
-            long_of = layouts.from_flags if isinstance(reading.answer, list) else from_long
-            long = long_of(data, reading.unit, reading.rater, reading.answer)
+            long_of = layouts.from_flags if isinstance(answer, list) else from_long
+            long = long_of(data, reading.unit, reading.rater, answer)
             study = assemble(cls, long, reading, is_long=long_of is from_long)
         if reading.rater_columns is not None:
             study = attributes.read_raters(study, data, reading)

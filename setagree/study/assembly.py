@@ -71,9 +71,10 @@ class LongColumns(NamedTuple):
 
 def from_long(frame: pd.DataFrame, unit: object, rater: object, answer: object) -> LongColumns:
     """Return the three columns of a table with one row per annotation."""
-    if not all(isinstance(name, str) and name in frame for name in (unit, rater, answer)):
-        _check_named(list(frame.columns), (unit, rater, answer))
-    units, raters, answers = (pick_column(frame, name) for name in (unit, rater, answer))
+    names = (unit, rater, answer)
+    if not all(isinstance(name, str) and name in frame.columns for name in names):
+        _check_named(list(frame.columns), names)
+    units, raters, answers = (pick_column(frame, name) for name in names)
     return LongColumns(units, raters, answers)
 
 

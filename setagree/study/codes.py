@@ -56,7 +56,7 @@ MISSING = -1
 _MANY = 5_000
 """Number of rows from which Arrow arrays and the search for runs of equal cells are faster."""
 
-_FEW = 100
+_FEW = 300
 """Largest number of texts that a dictionary factorises faster than pandas."""
 
 _USUAL_SEPARATORS = {",", ";", "|"}
@@ -294,12 +294,11 @@ def _is_short_text(column: Column) -> bool:
 
 def _factorise_text(column: Column) -> tuple[Codes, list[Any]]:
     """Factorise a short column of text without the overhead of pandas."""
-    code_of: dict[str, int] = {}
-    codes = [
-        code_of.setdefault(cell, len(code_of)) if isinstance(cell, str) else MISSING
-        for cell in column.tolist()
-    ]
-    return np.array(codes, dtype=np.int32), [*code_of]
+    arrow = in_arrow(column)
+    cells = column.tolist() if arrow is None else arrow.to_pylist()
+    texts = [cell for cell in dict.fromkeys(cells) if isinstance(cell, str)]
+    code_of = {text: code for code, text in enumerate(texts)}
+    return np.array([code_of.get(cell, MISSING) for cell in cells], dtype=np.int32), texts
 
 
 def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:

@@ -441,10 +441,11 @@ def _distinct(column: pd.Series[Any]) -> set[Hashable]:
 
 def note_guessed(reading: Reading, complete: Reading, note: Callable[[str], None]) -> None:
     """Report the columns of a long table that were guessed."""
+    named = reading.columns
     guessed = [
         f"{role} = {name}"
         for role, name in complete.columns.items()
-        if name is not None and reading.columns[role] is None
+        if name is not None and named[role] is None
     ]
     if guessed:
         note(f"Columns guessed: {', '.join(guessed)}")

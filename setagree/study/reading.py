@@ -56,6 +56,10 @@ the lazy tables of Polars and DuckDB are read into memory; tables of Dask, Spark
 be on another machine, and options of memory (`Plan`) raise an error that names the option."""
 
 _FURTHER_COLUMNS = ("unit_columns", "rater_columns", "order_by", "status", "queued", "degree")
+_NAMES = (
+    *("unit", "rater", "labels", "value", "cluster", "sampling_weight", "strata", "wide"),
+    *("raters_in_rows", "raters", "question", "delimiter", "predictions", *_FURTHER_COLUMNS),
+)
 """Options for further columns of a table; the last four are columns of rows."""
 
 
@@ -308,8 +312,7 @@ class Reading:
 
     def _check_names(self) -> None:
         """Raise an error for values that are not a name, a list of names or a flag."""
-        names = ("wide", "raters_in_rows", "raters", "question", "delimiter", "predictions")
-        for name in (*self.columns, *self.drawn, *names, *_FURTHER_COLUMNS):
+        for name in _NAMES:
             value = getattr(self, name)
             try:
                 bool(value)

@@ -232,7 +232,7 @@ class Tally(ReadOnlyArrays):
     @cached_property
     def rows(self) -> Codes:
         """The pattern of each stored count."""
-        return read_only(np.repeat(np.arange(self.n_patterns), np.diff(self.indptr)))
+        return read_only(np.arange(self.n_patterns).repeat(self.indptr[1:] - self.indptr[:-1]))
 
     @cached_property
     def pattern_ratings(self) -> Floats:
@@ -370,10 +370,9 @@ def _few_patterns(study: Annotations) -> _Rows:
     shape = (study.n_units, study.n_values)
     cells = study.unit_codes.astype(np.intp) * shape[1] + study.value_codes
     table = np.bincount(cells, minlength=shape[0] * shape[1])
-    data, row_bytes = table.tobytes(), table.itemsize * shape[1]
-    starts = range(0, len(data), row_bytes)
-    patterns: dict[bytes, int] = {}
-    group = [patterns.setdefault(data[i : i + row_bytes], len(patterns)) for i in starts]
+    counts = table.view(f"V{table.itemsize * shape[1]}").tolist()  # the bytes of each row
+    patterns = {row: code for code, row in enumerate(dict.fromkeys(counts))}
+    group = np.array([patterns[row] for row in counts], dtype=np.intp)
     table = np.frombuffer(b"".join(patterns), dtype=table.dtype).reshape(-1, shape[1])
     rows, values = table.nonzero()
     return (
@@ -381,7 +380,7 @@ def _few_patterns(study: Annotations) -> _Rows:
         values,
         table[rows, values].astype(np.float64),
         np.bincount(group).astype(np.float64),
-        np.array(group, dtype=np.intp),
+        group,
     )
 
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from itertools import permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -70,9 +71,8 @@ def test_shares(rows):
 
 def estimate_of(influence, counted, undefined=None):
     """Return an estimate of which only the linearised values matter."""
-    return Estimate(
-        None, 0.5, 0, 0, 0, 0, np.array(influence), np.array(counted), undefined=undefined
-    )
+    sums = SimpleNamespace(linearised=(np.array(influence), np.array(counted), False))
+    return Estimate(sums, 0.5, 0, 0, 0, 0, undefined)
 
 
 class TestStandardError:

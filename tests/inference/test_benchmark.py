@@ -26,9 +26,15 @@ STRATA = sa.krippendorff_alpha(
 every_scale = pytest.mark.parametrize("scale", SCALES)
 
 
+def with_error(agreement, estimate, se):
+    made = replace(agreement, estimate=estimate)
+    vars(made)["standard_error"] = se
+    return made
+
+
 def judged(estimate, se, scale="altman"):
     """Judge a coefficient without a score interval, of this size with this standard error."""
-    return sa.benchmark(replace(STRATA, estimate=estimate, standard_error=se), scale=scale)
+    return sa.benchmark(with_error(STRATA, estimate, se), scale=scale)
 
 
 def test_gwets_example():
@@ -105,8 +111,7 @@ def test_nan(scale):
     none = f"none: {MV.interval_reason}"
     assert none.startswith("none: mv_alpha has no standard error here; bootstrap gives")
     for estimate, verdict in ((np.nan, "undefined"), (0.9, none)):
-        found = replace(MV, estimate=estimate, standard_error=np.nan)
-        result = sa.benchmark(found, scale=scale)
+        result = sa.benchmark(with_error(MV, estimate, np.nan), scale=scale)
         assert result.verdict == verdict
         assert result.levels[["membership", "cumulative"]].isna().all(axis=None)
 
@@ -248,7 +253,7 @@ class TestScoreInterval:
         assert by_membership.iloc[0] == "substantial"
 
     def test_memberships_stay_gwets(self):
-        alike = replace(STRATA, estimate=ALPHA.estimate, standard_error=ALPHA.standard_error)
+        alike = with_error(STRATA, ALPHA.estimate, ALPHA.standard_error)
         assert sa.benchmark(ALPHA).levels.equals(sa.benchmark(alike).levels)
         assert "membership is Gwet's" in flat(sa.benchmark(ALPHA))
         assert np.isnan(sa.benchmark(alike).at_least)

@@ -31,7 +31,8 @@ def some_kappa(study, *, distance=None):
 def made(estimate, influence, counted=None, **options):
     sums = some_kappa(STUDY).sums
     counted = np.ones(len(influence)) if counted is None else np.array(counted, dtype=float)
-    parts = Estimate(sums, estimate, 0.5, 0.25, 0.5, 0.75, np.array(influence), counted, **options)
+    parts = Estimate(sums, estimate, 0.5, 0.25, 0.5, 0.75, **options)
+    vars(parts)["linearised"] = np.array(influence), counted, False
     made = make_agreement(some_kappa, "masi", parts)
     return replace(made, requested_method="t")
 
