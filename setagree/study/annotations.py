@@ -251,7 +251,7 @@ class Annotations(ReadOnlyArrays):
         """
         rows = prepare_rows(data, reading)
         study = cls._coded(rows.counted, reading)
-        if reading.unit_columns is None:
+        if reading.unit_columns is None and ":" in str(study.units[0]):  # such as doc1:0-40
             warn_pieces(study.units.tolist())
         if rows.with_queued is not None:
             with warnings.catch_warnings():
