@@ -239,18 +239,6 @@ _TAKES_SIZES = {
 }
 """Functions that weight units with sizes, such as labelled pieces of text, by their sizes."""
 
-_NO_SIZES = {
-    "consensus": "its votes and Dawid and Skene's model take units for independent tasks",
-    "crowdtruth": "its quality scores take units for independent tasks",
-    "monitor": "units are drawn one by one there, and pieces of one document are not",
-    "next_ratings": "raters answer whole documents, not pieces of them",
-    **dict.fromkeys(
-        ("from_annotations", "tally"),
-        "a tally has no documents, which are the independent evidence",
-    ),
-}
-"""Reasons for which other functions do not accept such units."""
-
 _OF_VALUES = {
     "goals": ("PlanGoals", "half_width n_units power at_least assurance level"),
     "costs": ("PlanCosts", "per_rating per_unit budget"),
@@ -306,11 +294,10 @@ def public(function: F, *, takes_sizes: bool = False) -> F:
         if not options.keys() >= kwargs.keys():
             raise _unknown_option(function_name, kwargs, options)
         if not takes_sizes and any(map(_is_sized, (*args, *kwargs.values()))):
-            reason = _NO_SIZES.get(function_name, "it counts every unit once")
             raise OptionError(
-                f"{function_name} is not defined for units with sizes, such as pieces of text: "
-                f"{reason}. These functions take them: the coefficients, "
-                f"{', '.join(sorted(_TAKES_SIZES))}."
+                f"{function_name} is not defined for units with sizes, such as pieces of text, "
+                "because it treats units as independent and alike. These functions take them: the "
+                f"coefficients, {', '.join(sorted(_TAKES_SIZES))}."
             )
         if required and (missing := required - kwargs.keys()):
             listed = " and ".join(f"{name}=, {_REQUIRED[name]}" for name in sorted(missing))
@@ -321,12 +308,12 @@ def public(function: F, *, takes_sizes: bool = False) -> F:
 
 
 def _is_sized(value: Any) -> bool:
-    """Return whether a study, a result of one, or a list or dict of these has units with sizes."""
+    """Return whether a study, a result, or a list or dict of at most 100 of these has sizes."""
     if value is None or isinstance(value, str | int | float):
         return False
     if isinstance(value, list | tuple | dict):
         each = [*value.values()] if isinstance(value, dict) else value
-        return len(each) <= _MAX_STUDIES and any(map(_is_sized, each))
+        return len(each) <= 100 and any(map(_is_sized, each))
     if isinstance(value, type) or not type(value).__module__.startswith("setagree."):
         return False
     case, within = getattr(value, "case", None), getattr(value, "rows", getattr(value, "data", ()))
@@ -335,9 +322,6 @@ def _is_sized(value: Any) -> bool:
     has_spans = bool(getattr(getattr(value, "reading", value), "spans", None))
     return has_size or has_spans or _is_sized(within)
 
-
-_MAX_STUDIES = 100
-"""Largest number of entries of a list that is searched for studies."""
 
 _REQUIRED = {
     "k": "the number of raters behind each agreed answer, as in k=3",

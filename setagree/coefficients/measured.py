@@ -73,11 +73,13 @@ def cluster_sums(groups: Codes, x: Floats, mass: Floats) -> tuple[Floats, float]
     """Return (S_g - h_g sum S) / sqrt(1 - h_g) of each cluster, and the degrees of freedom of t.
 
     S_g = sum x_i and N_g = sum mass_i over the units of a cluster, h_g = N_g / N: `adjusted` with
-    sizes in the place of numbers of units, Q_g = N_g. NaN for one cluster.
+    sizes in the place of numbers of units, Q_g = N_g. Clusters without a mass are left out. NaN
+    for one cluster.
     """
-    S, size = np.bincount(groups, x), np.bincount(groups, mass).astype(np.float64)
-    h = size / size.sum()
-    return adjusted(S - h * S.sum(), size, h)
+    size = np.bincount(groups, mass).astype(np.float64)
+    used = size > 0
+    S, h = np.bincount(groups, x)[used], size[used] / size.sum()
+    return adjusted(S - h * S.sum(), size[used], h)
 
 
 def adjusted(S: Floats, Q_g: Floats, h: Floats) -> tuple[Floats, float]:
@@ -125,17 +127,6 @@ class FiellerInterval:
     o: Floats
     e: Floats
     df: float
-
-    @classmethod
-    def of(
-        cls, Do: float, De: float, terms: tuple[Floats, Floats, Floats], groups: Codes
-    ) -> FiellerInterval:
-        """Return the interval from N_i, dDo_i and dDe_i of units with the documents `groups`."""
-        used = terms[0] > 0
-        size, dDo, dDe = (x[used] for x in terms)
-        documents = np.unique(groups[used], return_inverse=True)[1]
-        o, df = cluster_sums(documents, dDo, size)
-        return cls(Do, De, o, cluster_sums(documents, dDe, size)[0], df)
 
     def at(self, t: float) -> tuple[float, float]:
         """Return the ends at a quantile t: 1 - Do / De, with Do / De in (B ± sqrt(B² - A C)) / A.

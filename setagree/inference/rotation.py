@@ -13,8 +13,8 @@ place, integrated over the places.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations, pairwise
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,13 +28,8 @@ from setagree.scoring.results import Agreement
 _STEPS_PER_PIECE = 40
 """Elementary steps of a piece of two raters in one rotation."""
 
-
-class _Track(NamedTuple):
-    """The answers of a rater along a document: starts and values of pieces, and its length."""
-
-    starts: Floats
-    values: Codes
-    length: float
+_Track: TypeAlias = tuple[Floats, Codes]
+"""The answers of a rater along a document: starts and values of pieces."""
 
 
 def rotated_estimates(
@@ -45,9 +40,9 @@ def rotated_estimates(
     Raise DataError if a rater annotated a part of a document, whose answers cannot be rotated.
     """
     model, case = agreement.definition.model, agreement.case
-    documents = [tracks for tracks in _tracks(agreement) if len(tracks) > 1]
+    documents = [one for one in _documents(agreement) if len(one[1]) > 1]
     # each track is in r - 1 pairs
-    n_pieces = sum((len(tracks) - 1) * len(t.starts) for tracks in documents for t in tracks)
+    n_pieces = sum((len(tracks) - 1) * len(t[0]) for _, tracks in documents for t in tracks)
     check_cost(
         f"{n_resamples:,} rotations of {counted(len(documents), 'document')}",
         n_steps=_STEPS_PER_PIECE * n_resamples * n_pieces,
@@ -55,13 +50,13 @@ def rotated_estimates(
     )
     O = np.zeros(n_resamples)
     long = n_resamples * n_pieces > 100 * BLOCK_ENTRIES
-    for tracks in track(documents, total=len(documents), what="documents", long=long):
-        r, L = len(tracks), tracks[0].length
+    for L, tracks in track(documents, total=len(documents), what="documents", long=long):
+        r = len(tracks)
         offsets = generator.random((r, n_resamples)) * L
-        if all((np.mod(t.starts, 1) == 0).all() for t in tracks) and L % 1 == 0:
+        if all((starts % 1 == 0).all() for starts, _ in tracks) and L % 1 == 0:
             offsets = np.floor(offsets)
         apart = sum(
-            _apart(tracks[g], tracks[h], offsets[h] - offsets[g], case.weights.distance_at)
+            _apart(tracks[g], tracks[h], L, offsets[h] - offsets[g], case.weights.distance_at)
             for g, h in combinations(range(r), 2)
         )
         # r (if ratings count) times the mean over the r (r - 1) / 2 pairs, as a share of d_max
@@ -71,50 +66,47 @@ def rotated_estimates(
     return np.asarray(1 - O / float(agreement.sums.sums.M) / y)
 
 
-def _tracks(agreement: Agreement) -> list[list[_Track]]:
-    """Return the answers of each rater along each document."""
+def _documents(agreement: Agreement) -> list[tuple[float, list[_Track]]]:
+    """Return the length of each document, and the answers of each rater along it."""
     study, sample = require_study(agreement, "permutation_test"), agreement.case.sample
     assert sample is not None  # noqa: S101 - units have sizes
     assert sample.groups is not None  # noqa: S101
-    size = agreement.case.pairable_weights
-    order = np.lexsort((study.unit_codes, study.rater_codes, sample.groups[study.unit_codes]))
-    units, raters = study.unit_codes[order], study.rater_codes[order]
-    documents, values = sample.groups[units], study.value_codes[order]
-    n_units, lengths = np.bincount(sample.groups), np.bincount(sample.groups, size)
-    is_first = (np.diff(documents, prepend=-1) != 0) | (np.diff(raters, prepend=-1) != 0)
-    bounds = [*np.flatnonzero(is_first).tolist(), len(units)]
-    out: list[list[_Track]] = [[] for _ in n_units]
-    for first, last in pairwise(bounds):
-        d = int(documents[first])
-        if last - first < n_units[d]:
+    size, document = agreement.case.pairable_weights, sample.groups[study.unit_codes]
+    order = np.lexsort((study.unit_codes, study.rater_codes, document))
+    lengths, out = np.bincount(sample.groups, size), list[tuple[float, list[_Track]]]()
+    bounds = np.cumsum(np.bincount(document, minlength=len(lengths)))[:-1]
+    each = zip(np.split(order, bounds), np.bincount(sample.groups).tolist(), strict=True)
+    for d, (rows, n_units) in enumerate(each):
+        raters, n = np.unique(study.rater_codes[rows], return_counts=True)
+        if (n < n_units).any():
             raise DataError(
-                f"rater {shorten(study.raters[raters[first]])} annotated a part of "
+                f"rater {shorten(study.raters[raters[n < n_units][0]])} annotated a part of "
                 f"{shorten(sample.names[d])} ({sample.by}); only answers to whole ones are rotated."
             )
-        ends = np.cumsum(size[units[first:last]])
-        changes = np.diff(values[first:last], prepend=-1) != 0
-        starts = np.concatenate([[0.0], ends[:-1]])[changes]
-        out[d].append(_Track(starts, values[first:last][changes], float(lengths[d])))
+        ends = np.cumsum(size[study.unit_codes[rows[:n_units]]])
+        starts, tracks = np.concatenate([[0.0], ends[:-1]]), []
+        for values in study.value_codes[rows].reshape(-1, n_units):
+            changes = np.diff(values, prepend=-1) != 0
+            tracks.append((starts[changes], values[changes]))
+        out.append((float(lengths[d]), tracks))
     return out
 
 
-def _apart(one: _Track, two: _Track, offsets: Floats, distance: Callable[..., Any]) -> Floats:
+def _apart(
+    one: _Track, two: _Track, L: float, offsets: Floats, distance: Callable[..., Any]
+) -> Floats:
     """Return the distance of two raters, summed over a document, for offsets of the second."""
-    n, m, L = len(one.starts), len(two.starts), one.length
-    out = np.empty(len(offsets))
-    at_once = max(1, BLOCK_ENTRIES // (n + m))
-    for start in range(0, len(offsets), at_once):
-        o = offsets[start : start + at_once, None]
-        moved = (two.starts + o) % L
-        places = np.concatenate([np.broadcast_to(one.starts, (len(o), n)), moved], axis=1)
-        order = np.argsort(places, axis=1, kind="stable")
-        places = np.take_along_axis(places, order, axis=1)
-        lengths = np.diff(places, axis=1, append=L)
-        # the piece of each rater at each place: the last one that began
-        of_one = np.cumsum(order < n, axis=1) - 1
-        latest = np.argsort(moved, axis=1, kind="stable")  # pieces of the second by their place
-        of_two = np.take_along_axis(latest, (np.cumsum(order >= n, axis=1) - 1) % m, axis=1)
-        k, l = one.values[of_one].ravel(), two.values[of_two].ravel()
+    out, at_once = np.empty(len(offsets)), max(1, BLOCK_ENTRIES // (len(one[0]) + len(two[0])))
+    for first in range(0, len(offsets), at_once):
+        o = offsets[first : first + at_once, None]
+        cuts = np.concatenate([one[0] + 0 * o, (two[0] + o) % L], axis=1)
+        cuts.sort(axis=1)
+        lengths = np.diff(cuts, axis=1, append=L)
+        middle = cuts + lengths / 2
+        k, l = (
+            values[np.searchsorted(starts, places % L, side="right") - 1].ravel()
+            for (starts, values), places in ((one, middle), (two, middle - o))
+        )
         d = np.asarray(distance(k, l)).reshape(lengths.shape)
-        out[start : start + at_once] = (d * lengths).sum(axis=1)
+        out[first : first + at_once] = (d * lengths).sum(axis=1)
     return out

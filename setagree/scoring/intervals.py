@@ -17,7 +17,7 @@ from setagree.coefficients.case import ROUNDING, Case, dot
 from setagree.coefficients.chance_models import GwetUrn, Model, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.estimated import Spread, patterns_of_units, standard_error_as_drawn
-from setagree.coefficients.measured import FiellerInterval
+from setagree.coefficients.measured import FiellerInterval, cluster_sums
 from setagree.coefficients.score_interval import ScoreInterval, score_interval
 from setagree.coefficients.sums import Estimate
 from setagree.coefficients.tails import t_quantile, t_tail
@@ -114,8 +114,9 @@ class CoefficientInterval:
         sums, sample = self.parts.sums, self.case.sample
         if sums.terms is None or sample is None or sample.groups is None:
             return None
-        Do, De = float(sums.sums.O / sums.sums.M), sums.chance[0]
-        return FiellerInterval.of(Do, De, sums.terms, sample.groups)
+        size, *deviations = sums.terms
+        (o, df), (e, _) = (cluster_sums(sample.groups, x, size) for x in deviations)
+        return FiellerInterval(float(sums.sums.O / sums.sums.M), sums.chance[0], o, e, df)
 
     @cached_property
     def n_rarer(self) -> float:
