@@ -67,6 +67,8 @@ class Answers:
         models; labels are None unless the model is requested.
     models : set
         Raters that the file states to be models.
+    data : dict
+        What each unit shows, if the format has it: ids may start anew in each of several files.
     """
 
     units: list[Hashable] = field(default_factory=list)
@@ -76,10 +78,12 @@ class Answers:
     files: list[str] = field(default_factory=list)
     predicted: Answers | None = None
     models: set[Hashable] = field(default_factory=set)
+    data: dict[Hashable, object] = field(default_factory=dict)
 
     def extend(self, other: Answers, file: str, prefix: str) -> None:
         """Add the annotations of a file, with `prefix` before their places."""
         self.models.update(other.models)
+        self.data.update(other.data)
         self.files.extend([file] * len(other.units))
         self.units.extend(other.units)
         self.raters.extend(other.raters)
@@ -102,7 +106,7 @@ class Request:
 
     Attributes
     ----------
-    question, blank, roster, label_sep, encoding, where, sheet, na_values, case, predictions
+    question, blank, roster, label_sep, encoding, where, sheet, na_values, case, predictions, unit
         Options of `Reading`. None if not passed.
     """
 
@@ -116,6 +120,7 @@ class Request:
     na_values: NaValues | None = None
     case: Case = "keep"
     predictions: Predictions = False
+    unit: str | None = None
 
     def sep_or(self, usual: str) -> str:
         """Return the separator of labels, by default the usual one of the format."""
@@ -275,6 +280,8 @@ class Format:
         Adds the labelled spans of all layers of a file or folder to `Spans`.
     basis : {"tool", "source", "documented", "plain"}
         Basis of its layout.
+    has_unit : bool
+        Whether `unit` may name the field of the data that identifies a unit.
     """
 
     name: str
@@ -284,6 +291,7 @@ class Format:
     notes: str = ""
     read_spans: Callable[[Path, Request, Spans], None] | None = None
     basis: Basis = "documented"
+    has_unit: bool = False
 
     @property
     def shapes(self) -> set[Shape]:

@@ -15,6 +15,7 @@ from setagree.errors import (
     did_you_mean,
     listing,
     option,
+    python_or_command,
 )
 from setagree.exports.format import Request
 from setagree.exports.json_nodes import Node, shown
@@ -35,9 +36,11 @@ def choose_question(
         raise OptionError(f"{option(name, question)} is not in {file}; it {has}.{hint}")
     if question is None and len(names) > 1:
         what = "spans in {} layers" if name == "spans" else "answers to {} questions"
+        every = "by_question(files, 'all')", "--questions all of 'score' or 'report'"
+        more = "" if name == "spans" else f", or score each with {python_or_command(*every)}"
         raise SeveralQuestionsError(
             f"{file} has {what.format(len(names))}, {listing(names, limit=12)}; choose one with "
-            f"{option(name, names[0])}.",
+            f"{option(name, names[0])}{more}.",
             names,
         )
     return question if question is not None else next(iter(names), None)

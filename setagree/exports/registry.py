@@ -37,6 +37,7 @@ FORMATS: tuple[Format, ...] = (
         of_tool("label_studio", "read_tasks"),
         _QUESTIONS,
         of_tool("label_studio", "read_spans"),
+        has_unit=True,
     ),
     Format(
         "label_studio_json_min",
@@ -46,6 +47,7 @@ FORMATS: tuple[Format, ...] = (
         "Questions look like data if no answer has two choices: $question. With several "
         "questions, $blank defines an unanswered one.",
         basis="tool",
+        has_unit=True,
     ),
     Format(
         "prodigy",
@@ -222,6 +224,7 @@ FORMATS: tuple[Format, ...] = (
         "A blank answer is the empty set unless $blank_missing is used; with several questions, "
         "$blank is required.",
         basis="tool",
+        has_unit=True,
     ),
     Format(
         "atlasti",

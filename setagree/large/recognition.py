@@ -42,7 +42,7 @@ from setagree.lazy import pd
 from setagree.study.annotations import Annotations
 from setagree.study.attributes import IS_MODEL
 from setagree.study.codes import Column, as_objects
-from setagree.study.reading import Duplicates, Reading, check_encoding
+from setagree.study.reading import Duplicates, Reading, check_encoding, for_tables
 from setagree.study.row_filter import NO_ROWS, Where, kept_rows
 from setagree.study.spans import as_spans
 
@@ -94,7 +94,11 @@ def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
     try:
         study = Annotations.from_reading(frame, plain_reading)
     except RepeatsError as error:
-        raise RepeatsError(f"{named}: {error}{_repeats(frame)}", error.pair) from error
+        more = ""
+        if len(files) > 1 and tool.has_unit and reading.unit is None:
+            way = f"{option('tool', tool.name)} and {option('unit', 'text')}"
+            more = f" If ids start anew in each file, name the field that identifies a unit: {way}."
+        raise RepeatsError(f"{named}: {error}{_repeats(frame)}{more}", error.pair) from error
     except SetagreeError as error:
         raise type(error)(f"{named}: {error}") from error
     if models:
@@ -113,7 +117,9 @@ def export_table(path: Paths, tool: Format, reading: Reading) -> pd.DataFrame:
 
 
 def _check_source(path: Paths, tool: Format, reading: Reading) -> None:
-    """Raise `OptionError` if the new column of files has the name of a column."""
+    """Raise `OptionError` if the format has no units by name, or the column of files exists."""
+    if reading.unit is not None and not tool.has_unit:
+        raise for_tables(option("unit"), tool.name)
     if reading.filename_column is not None and (
         reading.filename_column in {*_ROLES, *table_columns(path, tool, reading)}
     ):
@@ -193,6 +199,7 @@ def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
     request = Request(
         *(reading.question, reading.blank, reading.roster, reading.label_sep, reading.encoding),
         *(where, reading.sheet, reading.na_values, reading.case, reading.predictions),
+        reading.unit,
     )
     joined, predicted = Answers(), Answers()
     name_of = dict(zip(files, file_names(files), strict=True))
@@ -210,10 +217,27 @@ def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
         if not answers.units:
             raise DataError(f"{shown(file)} has no annotations; there is nothing to score.")
         prefix = f"{shown(file)}, " if len(files) > 1 else ""
+        _check_data(joined, answers, file, tool)
         joined.extend(answers, name_of[file], prefix)
         if answers.predicted is not None:
             predicted.extend(answers.predicted, name_of[file], prefix)
     return replace(joined, predicted=predicted)
+
+
+def _check_data(joined: Answers, answers: Answers, file: Path, tool: Format) -> None:
+    """Raise `DataError` if a unit of a file has other data in the files before it."""
+    odd = [unit for unit, data in answers.data.items() if joined.data.get(unit, data) != data]
+    if odd:
+        data = answers.data[odd[0]]
+        fields = (
+            [key for key in data if isinstance(data[key], str)] if isinstance(data, dict) else []
+        )
+        way = f"{option('tool', tool.name)} and {option('unit', (fields or ['text'])[0])}"
+        raise DataError(
+            f"{shown(file)} has other data for {counted(len(odd), 'unit')} ({listing(odd)}) than a "
+            "file before it, so that their ids start anew in each file. Name the field of the "
+            f"data that identifies a unit: {way}."
+        )
 
 
 def _kept_files(

@@ -71,7 +71,8 @@ class Reading:
     ----------
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
-        (``unit``, ``rater`` and their synonyms).
+        (``unit``, ``rater`` and their synonyms). With `tool`, of Label Studio: the field of the data
+        that identifies a unit, instead of its id.
     labels : str or list of str, optional
         The column of label sets. If each label has a column of flags, the list of these columns;
         such a table is read in memory. Default: the column with a usual name.
@@ -273,11 +274,9 @@ class Reading:
                 raise OptionError(f"{option('sql', self.sql)} must be a query; omit it, or SELECT.")
         _ = self.condition
         self._check_spans()
-        if self.tool not in ("auto", "table") and (names := self._layout + self.column_options):
-            raise OptionError(
-                f"{names[0]} is for tables: use {option('tool', 'table')}, or "
-                f"omit it with {option('tool', self.tool)}."
-            )
+        names = [x for x in self._layout if x != option("unit")] + self.column_options
+        if self.tool not in ("auto", "table") and names:
+            raise for_tables(names[0], self.tool)
         self._check_layout()
         rows = {name: getattr(self, name) for name in ("status", "queued", "degree")}
         if any(rows.values()):
@@ -425,7 +424,7 @@ class Reading:
     @property
     def is_table(self) -> bool:
         """Whether the options mean that a file is a table, not the export of a tool."""
-        return self.tool == "table" or bool(self._layout)
+        return self.tool == "table" or (self.tool == "auto" and bool(self._layout))
 
     @property
     def _layout(self) -> list[str]:
@@ -470,6 +469,14 @@ class Reading:
 Reading.__init__ = public(Reading.__init__, takes_sizes=True)  # type: ignore[method-assign]
 
 _DEFAULTS = [(f.name, "," if f.name == "label_sep" else f.default) for f in fields(Reading)]
+
+
+def for_tables(name: str, tool: str) -> OptionError:
+    """Return the error for an option that a tool's exports do not have."""
+    return OptionError(
+        f"{name} is for tables: use {option('tool', 'table')}, or omit it with "
+        f"{option('tool', tool)}."
+    )
 
 
 def as_reading(reading: Reading | None) -> Reading:

@@ -67,7 +67,9 @@ def test_label_studio_with_two_questions(tmp_path):
             if not each["was_cancelled"]:
                 each["result"].append(choices({"yes"}, name="sharp"))
     path = write(tmp_path, "label_studio_json", records)
-    with pytest.raises(OptionError, match=r"answers to 2 questions, 'birds', 'sharp'; choose one"):
+    with pytest.raises(
+        OptionError, match=r"2 questions, 'birds', 'sharp'; choose one .* by_question\("
+    ):
         sa.read(path)
     with pytest.raises(
         OptionError, match=r"question='bird' is not in .*; it has .* Did you mean 'birds'"
@@ -79,6 +81,31 @@ def test_label_studio_with_two_questions(tmp_path):
     assert found(sa.read(path, question="birds", blank="empty")) == answered(TRUTH)
     theirs = {pair: labels for pair, labels in TRUTH.items() if labels}
     assert found(sa.read(path, question="birds", blank="missing")) == theirs
+
+
+@pytest.mark.parametrize(
+    ("tool", "writer", "words"),
+    [
+        ("label_studio_json", label_studio, "other data for [0-9]+ units .* start anew"),
+        ("label_studio_json_min", label_studio_min, "If ids start anew in each file"),
+    ],
+)
+def test_ids_that_start_anew_in_each_file(tmp_path, tool, writer, words):
+    """Two batches with one id for two images are units by image, and no unit by its id."""
+    for batch in ("a", "b"):
+        records = writer(TRUTH)
+        for number, task in enumerate(records):
+            data = task.get("data", task)
+            data["image"] = f"{batch}-{data['image']}"
+            task["id"] = number if "data" in task else task["id"]
+        write(tmp_path, tool, records).rename(tmp_path / f"{batch}.json")
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    with pytest.raises(DataError, match=rf"{words}.* tool='{tool}' and unit="):
+        sa.read(files)
+    study = sa.read(files, tool=tool, unit="image", question="birds")
+    alone = sa.read(files[0], question="birds")
+    assert study.n_units == 2 * alone.n_units
+    assert study.n_ratings == 2 * alone.n_ratings
 
 
 def test_label_studio_other_results(tmp_path):

@@ -41,8 +41,11 @@ def read_tasks(path: Path, request: Request) -> Answers:
     """Return the choices in the annotations of each task; cancelled annotations are skipped."""
     check_useless(request, path, "roster")
     tasks = read_records(path, request.encoding, name="tasks")
+    units = [_unit(task, task.get("data") or task, request) for task in tasks]
     annotations = [
-        (task.at("id").name(), item) for task in tasks for item in task.at("annotations").items()
+        (unit, item)
+        for unit, task in zip(units, tasks, strict=True)
+        for item in task.at("annotations").items()
     ]
     questions = [
         choices.at("from_name").text() for _, item in annotations for choices in _choices(item)
@@ -52,18 +55,27 @@ def read_tasks(path: Path, request: Request) -> Answers:
         _check_other_types([item for _, item in annotations], path)
     several = len(set(questions)) > 1
     answers = Answers()
+    if request.unit is None:
+        answers.data.update(
+            (u, task.value.get("data")) for u, task in zip(units, tasks, strict=True)
+        )
     for unit, item in annotations:
         labels = _chosen(item, question, request, several=several)
         answers.add(unit, _completed_by(item), labels, item.place)
     predicted = Answers()
-    for task in tasks:
+    for unit, task in zip(units, tasks, strict=True):
         for item in task.each("predictions"):
             if isinstance(item.value, dict) and "result" in item.value:
                 model = model_name(item.get("model_version"))
                 is_read = request.reads(model)
                 labels = _chosen(item, question, request, several=several) if is_read else None
-                predicted.add(task.at("id").name(), model, labels, item.place)
+                predicted.add(unit, model, labels, item.place)
     return replace(answers, predicted=predicted)
+
+
+def _unit(task: Node, data: Node, request: Request) -> Hashable:
+    """Return the id of a task, or the requested field of its data."""
+    return (task.at("id") if request.unit is None else data.at(request.unit)).name()
 
 
 def _choices(annotation: Node) -> Iterator[Node]:
@@ -177,7 +189,7 @@ def read_min(path: Path, request: Request) -> Answers:
     answers = Answers()
     for row in rows:
         labels = _min_labels(row, question, request, several=several)
-        answers.add(row.at("id").name(), row.at("annotator").name(), labels, row.place)
+        answers.add(_unit(row, row, request), row.at("annotator").name(), labels, row.place)
     return answers
 
 
@@ -239,7 +251,7 @@ def read_csv(path: Path, request: Request) -> Answers:
     questions = columns if request.question is not None else sure
     question = pick_question(request.question, questions, sheet.name)
     labels, blank = sheet.parse(question, _cell_choices), sheet.blank(question)
-    found = sheet.found(sheet.ids("id"), sheet.ids("annotator"), labels, blank)
+    found = sheet.found(sheet.ids(request.unit or "id"), sheet.ids("annotator"), labels, blank)
     # Data are equal in all rows of a task.
     several = any(
         name in sure or (sheet.cells(name).groupby(sheet.cells("id")).nunique() > 1).any()
