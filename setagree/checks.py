@@ -325,7 +325,6 @@ def _is_sized(value: Any) -> bool:
 
 _REQUIRED = {
     "k": "the number of raters behind each agreed answer, as in k=3",
-    "model": "the rater that is the model, or a table or file of its answers, as in model='gpt'",
     "parents": "the parent of each label, as a dict, a table or the path of a table; or '/' "
     "if labels are paths such as 'emotion/joy'",
     "per_rating": "the cost of a rating, such as 2",

@@ -151,13 +151,6 @@ class TestNames:
                 ),
             ),
             (
-                lambda: sa.alt_test(STUDY),
-                (
-                    "alt_test() needs model=, the rater that is the model, or a table or file of "
-                    "its answers, as in model='gpt'."
-                ),
-            ),
-            (
                 lambda: sa.cross_replication(STUDY),
                 (
                     "cross_replication() needs panels=, a name for each panel and its raters, as "

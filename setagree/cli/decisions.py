@@ -70,8 +70,8 @@ def queue(
     how: dict[str, Any] = {"goal": request.goal, "budget": request.budget, "rng": request.seed}
     if request.goal == "prevalence":
         people = ApartReading(**vars(reading) | {"model": None})
-        study, models = read_with_models(files, people, reading.model or [], all_units=True)
-        how["model"] = models or None
+        study, models = read_with_models(files, people, reading.model, all_units=True)
+        how["model"] = models
     else:
         study = read_study(files, reading)
     if request.pool is not None:

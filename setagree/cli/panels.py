@@ -122,12 +122,6 @@ def panel(
     if members.facets is not None:
         _deliver_facets(files, reading, members, label_files, deliver)
         return
-    if members.model is None and not (reading.predictions or reading.role):
-        raise OptionError(
-            "no model is named: use --model with a rater (with --wide a column) or with a file of "
-            "its answers; --role with the column that marks models; or --facets with the columns "
-            "that distinguish models."
-        )
     study, models = read_with_models(files, reading, members.model)
     people = _humans(study, members)
     people = _others(study, models) if people is None else people

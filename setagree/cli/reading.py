@@ -215,13 +215,12 @@ def read_with_models(
     in_files = model_files(models)
     inside = [one for one in models or () if one not in in_files]
     study = read_study(files, reading, of_raters=() if in_files else facets, models=inside)
-    if models is None:
-        models = marked_models(study)
-        for sentence in [] if models else models_sentences(study):
+    if models is None and not marked_models(study):
+        for sentence in models_sentences(study):
             say(sentence)
     joined, model_names = with_models(
         study,
-        rater_names(study, models),
+        None if models is None else rater_names(study, models),
         note=say,
         rater_columns=[*facets] or None,
         all_units=all_units,

@@ -255,7 +255,7 @@ class PrevalenceTable(Result):
 def prevalence(
     study: Data,
     *,
-    model: Any,
+    model: Any = None,
     humans: Sequence[object] | None = None,
     truth: Truth = "share",
     labels: Sequence[object] | None = None,
@@ -285,8 +285,9 @@ def prevalence(
         The answers of people, perhaps with those of the model: label sets or categories, with the
         clusters or sampling weights of the checked units, or both. Weights have no finite
         correction.
-    model : rater, DataFrame, path or Annotations
+    model : rater, DataFrame, path or Annotations, optional
         A rater of the study, or a table of its answers, also to units without human answers.
+        Default: the rater that an export or a column of roles marks as a model.
     humans : sequence of raters, optional
         Default: all raters that are not models. The interval is about units with these raters.
     truth : {"share", "majority", "any", "all"}

@@ -29,7 +29,7 @@ from setagree.large.opening import note_or_warn, open_study, open_table
 from setagree.lazy import pd
 from setagree.study.annotations import Annotations
 from setagree.study.answer_warnings import warn_similar
-from setagree.study.attributes import named_raters
+from setagree.study.attributes import marked_models, named_raters
 from setagree.study.codes import as_objects, common_order, have_degrees
 from setagree.study.columns import with_columns
 from setagree.study.frames import as_pandas
@@ -60,7 +60,8 @@ def with_models(
     ----------
     study : Annotations
         The humans, perhaps with models among them.
-    models : rater, frame, study or path, or list of these
+    models : rater, frame, study or path, list of these or None
+        None: the raters that the study marks as models.
         The name of a rater of the study takes precedence over a file of that name. A frame, a study
         or a file has the answers of models to the same units, and is read as the study was,
         including ``duplicates=``, and ``where=`` and ``order_by=`` if it has the columns. The names
@@ -88,7 +89,8 @@ def with_models(
     >>> joined.raters.tolist(), names
     (['ann', 'bob', 'model'], ['model'])
     """
-    names: list[Any] = []
+    names: list[Any] = marked_models(study) if models is None else []
+    models = [] if models is None else models
     for model in models if isinstance(models, list) else [models]:
         if not _is_source(study, model):
             names.append(model)

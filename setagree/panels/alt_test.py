@@ -476,7 +476,7 @@ class Contest:
 def alt_test(
     study: Data,
     *more: RaterAnswers,
-    model: object,
+    model: object = None,
     humans: Sequence[object] | None = None,
     distance: DistanceLike | None = None,
     epsilon: float = 0.1,
@@ -500,7 +500,8 @@ def alt_test(
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         The answers of the humans, and of the models that are raters in it.
-    model : rater, DataFrame or path, or list of these
+    model : rater, DataFrame or path, or list of these, optional
+        Default: the raters that an export or a column of roles marks as models.
         A rater of the study, or a table with the units and labels of its answers, which is read
         with the options of the study, including ``where=`` and ``duplicates=``. Its name is that in
         its column of raters, else that of the file. None of the models is then a human.

@@ -399,7 +399,7 @@ class ReplacementTable(ResultPerModel[Replacement]):
 def noninferiority_test(
     study: Data,
     *more: RaterAnswers,
-    model: object,
+    model: object = None,
     humans: Sequence[object] | None = None,
     margin: float = 0.1,
     against: Against = "mean",
@@ -439,7 +439,7 @@ def noninferiority_test(
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         The answers of the humans, and of the models that are raters in it.
-    model : rater, DataFrame or path, or list of these
+    model : rater, DataFrame or path, or list of these, optional
         As in `alt_test`. The p-values of several models are corrected by Holm.
     humans : sequence of raters, optional
         At least two. Default: all raters who are not models.

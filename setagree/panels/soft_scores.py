@@ -23,7 +23,7 @@ from setagree.wording.label_sets import Degrees
 def soft_scores(
     study: Data,
     *,
-    model: Any,
+    model: Any = None,
     humans: Sequence[object] | None = None,
     level: float = 0.95,
     n_splits: int = 20,

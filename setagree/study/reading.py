@@ -71,8 +71,8 @@ class Reading:
     ----------
     unit, rater : str, optional
         The columns that identify the unit and the rater. Default: those with a usual name
-        (``unit``, ``rater`` and their synonyms). With `tool`, of Label Studio: the field of the data
-        that identifies a unit, instead of its id.
+        (``unit``, ``rater`` and their synonyms). With `tool`, of Label Studio: the field of the
+        data that identifies a unit, instead of its id.
     labels : str or list of str, optional
         The column of label sets. If each label has a column of flags, the list of these columns;
         such a table is read in memory. Default: the column with a usual name.

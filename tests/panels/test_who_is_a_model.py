@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 import setagree as sa
+from setagree.errors import OptionError
 from setagree.inference.panel_members import people_of
 from setagree.study.attributes import marked_models, models_sentences
 
@@ -51,6 +52,23 @@ def test_other_models_are_not_among_the_people():
     with pytest.warns(sa.SetagreeWarning, match="because of names of models: 'llama-3'. If they"):
         assert people_of(sa.read(TABLE), None, [2]).tolist() == [True, True, False, False]
     assert people_of(sa.read(TABLE), ["ann", "llama-3"], [2]).tolist() == [True, False, False, True]
+
+
+@pytest.mark.filterwarnings("ignore:The margin of")
+def test_marked_models_need_no_name():
+    table = pd.concat([TABLE.assign(unit=TABLE["unit"] + 10 * k) for k in range(10)])
+    people = table.assign(rater=table["rater"].replace("llama-3", "eva"))
+    people["role"] = people["rater"].map(ROLES).fillna("human")
+    for function, more in (
+        (sa.alt_test, {"min_units": 10}),
+        (sa.noninferiority_test, {"margin": 0.01}),
+        (sa.prevalence, {}),
+        (sa.soft_scores, {"rng": 1}),
+    ):
+        role = function(sa.read(people, rater_columns=["role"]), **more)
+        assert str(role) == str(function(people, model="gpt-4o", **more))
+        with pytest.raises(OptionError, match=r"no(ne| model) is named"):
+            function(people[people["role"] == "human"], **more)
 
 
 def test_a_report_counts_no_marked_model(tmp_path):
