@@ -81,7 +81,7 @@ def rater_codes(
     check_list(called, names, "raters")
     codes = [rater_code(study, name, role) for name in names]
     if not codes and role == "model":
-        roles = python_or_command("rater_columns=['role']", "--role")
+        roles = python_or_command(option("rater_columns"), "--role")
         facets = python_or_command("facet_agreement", "--facets")
         raise OptionError(
             f"no model is named: use {option('model')} with a rater, or with a table or file of "
