@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -78,7 +78,7 @@ class Answers:
     files: list[str] = field(default_factory=list)
     predicted: Answers | None = None
     models: set[Hashable] = field(default_factory=set)
-    data: dict[Hashable, object] = field(default_factory=dict)
+    data: dict[Hashable, Mapping[str, object]] = field(default_factory=dict)
 
     def extend(self, other: Answers, file: str, prefix: str) -> None:
         """Add the annotations of a file, with `prefix` before their places."""

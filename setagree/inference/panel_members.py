@@ -80,16 +80,13 @@ def rater_codes(
     called = f"{role}s" if called is None else called
     check_list(called, names, "raters")
     codes = [rater_code(study, name, role) for name in names]
-    if not codes and role == "model":
-        roles = python_or_command(option("rater_columns"), "--role")
-        facets = python_or_command("facet_agreement", "--facets")
-        raise OptionError(
-            f"no model is named: use {option('model')} with a rater, or with a table or file of "
-            f"its answers; {roles} with the column that marks models; {option('predictions')} if "
-            f"an export has models; or {facets} with the columns that distinguish models."
-        )
     if not codes:
-        raise OptionError(f"no {role} is named; list one or more.")
+        more = "; list one or more."
+        if role == "model":
+            roles = python_or_command(option("rater_columns"), "--role")
+            more = f": use {option('model')} with a rater, or with a table or file of its answers; "
+            more += f"{roles} with a column that marks models, or {option('predictions')}."
+        raise OptionError(f"no {role} is named{more}")
     twice = [study.raters[code] for code in dict.fromkeys(codes) if codes.count(code) > 1]
     if twice:
         raise OptionError(f"{option(called)} lists {listing(twice)} more than once.")

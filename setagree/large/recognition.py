@@ -228,15 +228,12 @@ def _check_data(joined: Answers, answers: Answers, file: Path, tool: Format) -> 
     """Raise `DataError` if a unit of a file has other data in the files before it."""
     odd = [unit for unit, data in answers.data.items() if joined.data.get(unit, data) != data]
     if odd:
-        data = answers.data[odd[0]]
-        fields = (
-            [key for key in data if isinstance(data[key], str)] if isinstance(data, dict) else []
-        )
+        fields = [k for k, x in answers.data[odd[0]].items() if isinstance(x, str)]
         way = f"{option('tool', tool.name)} and {option('unit', (fields or ['text'])[0])}"
         raise DataError(
             f"{shown(file)} has other data for {counted(len(odd), 'unit')} ({listing(odd)}) than a "
             "file before it, so that their ids start anew in each file. Name the field of the "
-            f"data that identifies a unit: {way}."
+            f"data that identifies a unit: {way} ({option('unit', 'id')} if the ids do)."
         )
 
 
@@ -373,12 +370,14 @@ def check_export(frame: pd.DataFrame, path: Paths) -> None:
     files = [] if is_stdin(path) else matching(path)
     where = expanded(path) if isinstance(path, str | os.PathLike) else files[0]
     way = "name the file that the tool wrote, not a table made of it"
+    named = shown(where)
     if not files:
+        named = "standard input"
         way = "an export cannot be read from standard input; write it to a file and name that"
     for peeked in (peek_frame(frame, where), peek_record(frame, where)):
         if (tool := _of_tool(peeked, files)) is not None:
             raise DataError(
-                f"{_named(where)} looks like the export of a tool, {tool.title}: {way} "
+                f"{named} looks like the export of a tool, {tool.title}: {way} "
                 f"({option('tool', tool.name)}). If it is a plain table, name the columns: "
                 f"{option('unit')}, {option('rater')} and {option('labels')}."
             )
@@ -397,10 +396,6 @@ def _of_tool(peeked: Peek, files: Sequence[Path], reading: Reading | None = None
     # names one of the lists.
     has_question = reading is not None and reading.question is not None
     return tool if has_question or any(class_files(file) for file in files) else None
-
-
-def _named(path: Path) -> str:
-    return "standard input" if str(path) == "-" else shown(path)
 
 
 def _repeats(frame: pd.DataFrame) -> str:

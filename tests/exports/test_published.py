@@ -52,6 +52,9 @@ COMMAS = "id,text,annotators,annotations\n" + "\n".join(
     f'{unit},"a, b","{", ".join(given)}","{",".join(given.values())}"'
     for unit, given in UNITS.items()
 )
+PIPES = "id,text,annotators,annotations\n" + "\n".join(
+    f"{unit},hi,{'|'.join(given)},{'|'.join(given.values())}" for unit, given in UNITS.items()
+)
 NUMBERS = as_json(row | {"labels": [int(x) for x in row["labels"]]} for row in LISTS)
 
 
@@ -67,6 +70,7 @@ NUMBERS = as_json(row | {"labels": [int(x) for x in row["labels"]]} for row in L
         (CELLS, "rows.csv", "parallel_lists"),
         (ROLES, "rows.csv", "parallel_lists"),
         (COMMAS, "rows.csv", "parallel_lists"),
+        (PIPES, "rows.csv", "parallel_lists"),
     ],
 )
 def test_answers_of_each_annotator(text, name, tool, save):

@@ -31,19 +31,15 @@ _EMAIL = ("email", "username")
 
 def is_download(peek: Peek) -> bool:
     """Return whether responses were downloaded, by their time zone or their semicolons."""
-    return _DOWNLOADED.search(peek.head) is not None or _has_semicolons(peek)
+    cells = [cell for row in peek.rows for cell in row[1:]]
+    semicolons = sum(_SEMICOLON.search(cell) is not None for cell in cells)
+    has_semicolons = semicolons > sum(", " in cell for cell in cells)
+    return _DOWNLOADED.search(peek.head) is not None or has_semicolons
 
 
 def is_sheet(peek: Peek) -> bool:
     """Return whether responses are from the linked sheet, because they were not downloaded."""
     return not is_download(peek)
-
-
-def _has_semicolons(peek: Peek) -> bool:
-    """Return whether more cells have the semicolons of a download than the commas of a sheet."""
-    cells = [cell for row in peek.rows for cell in row[1:]]
-    semicolons = sum(_SEMICOLON.search(cell) is not None for cell in cells)
-    return semicolons > sum(", " in cell for cell in cells)
 
 
 def read(path: Path, request: Request, usual_sep: str) -> Answers:

@@ -40,30 +40,22 @@ _REGIONAL = {"start", "end", "x", "y", "points", "vertices", "rle", "sequence", 
 def read_tasks(path: Path, request: Request) -> Answers:
     """Return the choices in the annotations of each task; cancelled annotations are skipped."""
     check_useless(request, path, "roster")
-    tasks = read_records(path, request.encoding, name="tasks")
-    units = [_unit(task, task.get("data") or task, request) for task in tasks]
-    annotations = [
-        (unit, item)
-        for unit, task in zip(units, tasks, strict=True)
-        for item in task.at("annotations").items()
-    ]
-    questions = [
-        choices.at("from_name").text() for _, item in annotations for choices in _choices(item)
-    ]
+    records = read_records(path, request.encoding, name="tasks")
+    tasks = [(_unit(task, task.at("data"), request), task) for task in records]
+    annotations = [(u, item) for u, task in tasks for item in task.at("annotations").items()]
+    questions = [c.at("from_name").text() for _, item in annotations for c in _choices(item)]
     question = choose_question(request.question, questions, shown(path))
     if question is None:
         _check_other_types([item for _, item in annotations], path)
     several = len(set(questions)) > 1
     answers = Answers()
     if request.unit is None:
-        answers.data.update(
-            (u, task.value.get("data")) for u, task in zip(units, tasks, strict=True)
-        )
+        answers.data.update((unit, task.at("data").members()) for unit, task in tasks)
     for unit, item in annotations:
         labels = _chosen(item, question, request, several=several)
         answers.add(unit, _completed_by(item), labels, item.place)
     predicted = Answers()
-    for unit, task in zip(units, tasks, strict=True):
+    for unit, task in tasks:
         for item in task.each("predictions"):
             if isinstance(item.value, dict) and "result" in item.value:
                 model = model_name(item.get("model_version"))
@@ -75,7 +67,7 @@ def read_tasks(path: Path, request: Request) -> Answers:
 
 def _unit(task: Node, data: Node, request: Request) -> Hashable:
     """Return the id of a task, or the requested field of its data."""
-    return (task.at("id") if request.unit is None else data.at(request.unit)).name()
+    return (task.at("id") if request.unit in (None, "id") else data.at(request.unit)).name()
 
 
 def _choices(annotation: Node) -> Iterator[Node]:

@@ -84,7 +84,8 @@ def _task_answers(sheet: Sheet, request: Request) -> Column:
     # Text next to boxes is a comment; a list or an object is the answer to another question.
     are_comments = all(isinstance(answer, str) or key not in others for key, answer in answers)
     if has_boxes and are_comments and request.question is None:
-        return sheet.parse(_TASK_ANSWERS, _ticked_boxes), sheet.blank(_TASK_ANSWERS)
+        boxes = [r and {k for k, x in r.items() if _is_box(x) and x["on"]} for r in records]
+        return [None if x is None else frozenset(x) for x in boxes], sheet.blank(_TASK_ANSWERS)
     name = pick_question(request.question, list(others), sheet.name)
     labels = sheet.parse(_TASK_ANSWERS, lambda cell: _task_labels(_task_record(cell), name))
     return labels, sheet.blank(_TASK_ANSWERS)
@@ -102,11 +103,6 @@ def _task_record(cell: str) -> dict[str, Any]:
 
 def _is_box(answer: object) -> bool:
     return isinstance(answer, dict) and list(answer) == ["on"] and isinstance(answer["on"], bool)
-
-
-def _ticked_boxes(cell: str) -> LabelSet:
-    boxes = _task_record(cell).items()
-    return frozenset(label for label, box in boxes if _is_box(box) and box["on"])
 
 
 def _task_labels(record: Mapping[str, Any], question: str) -> LabelSet | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,42 +61,44 @@ def _labels(node: Node, request: Request) -> LabelSet | None:
     return blank_answer(request, node, "blank") if labels is None else labels
 
 
-def _items(node: Node) -> Iterator[Node]:
-    """Yield the items of a list, or of text with a printed list or with commas."""
-    if not isinstance(node.value, str):
-        yield from node.items()
-        return
-    items = printed_items(node.value) if node.value.startswith("[") else node.value.split(",")
-    for position, item in enumerate(items or ()):
-        yield Node(item.strip() if isinstance(item, str) else item, node.file, position, node)
+def _items(node: Node, sep: str = ",") -> Iterator[Node]:
+    """Yield the items of a list, or of text with a printed list or with separators."""
+    if isinstance(node.value, str):
+        node = Node(_parts(node.value, sep), node.file, node.key, node.parent)
+    return node.items()
 
 
 # ---- Parallel lists of annotators and answers, in JSON lines and in the cells of a table --------
 
 
-def _length(value: object) -> int:
-    """Return the number of items of a list, or of a printed one; 0 for anything else."""
+def _parts(value: object, sep: str | None = None) -> list[Any]:
+    """Return the items of a list or of a printed one, or those of text between separators."""
     if isinstance(value, str) and value.strip().startswith("["):
         with suppress(ValueError):
             value = printed_items(value.strip())
+    elif isinstance(value, str) and sep and value.strip():
+        value = [part.strip() for part in value.split(sep)]
     is_list = isinstance(value, list) and not any(isinstance(item, dict) for item in value)
-    return len(value) if is_list and isinstance(value, list) else 0
+    return value if is_list and isinstance(value, list) else []
 
 
-def _n_parts(value: object) -> int:
-    """Return the number of items of a list, or of text with commas; 0 if it is blank."""
-    if isinstance(value, str) and not value.strip().startswith("["):
-        return value.count(",") + bool(value.strip())
-    return _length(value)
+def _separator(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return the separator of raters in cells: the first of | and ; that occurs, else a comma."""
+    cells = [str(r[name]) for r in records for name in r if re.fullmatch(LIST_KEYS[0], name)]
+    return next((sep for sep in "|;" if any(sep in cell for cell in cells)), ",")
 
 
 def _parallel_keys(
-    record: Mapping[str, Any], length: Callable[[Any], int] = _length
+    record: Mapping[str, Any], sep: str | None = None
 ) -> tuple[str, str, str] | None:
     """Return the keys of unit, raters and answers, if the last two have one length, not 0."""
     raters, answers = (
-        {name: n for name in record if re.fullmatch(keys, name) and (n := length(record[name]))}
-        for keys in LIST_KEYS
+        {
+            name: n
+            for name in record
+            if re.fullmatch(key, name) and (n := len(_parts(record[name], sep)))
+        }
+        for key in LIST_KEYS
     )
     unit = usual_roles(name for name in record if name not in {*raters, *answers}).get("unit")
     if len(raters) != 1 or [*raters.values()] != [*answers.values()] or unit is None:
@@ -106,15 +109,18 @@ def _parallel_keys(
 def is_parallel(peek: Peek) -> bool:
     """Return whether a record or cells of a table are lists of annotators and of their answers.
 
-    Or all rows of a table have text with the same number of commas in both columns.
+    Or all rows of a table have text with the same number of separators in both columns.
     """
     if peek.record is not None:
         return isinstance(peek.record, dict) and _parallel_keys(peek.record) is not None
     rows = [dict(zip(peek.header, row, strict=True)) for row in peek.rows]
     if rows and _parallel_keys(rows[0]):
         return True
-    keys = {_parallel_keys(row, _n_parts) for row in rows}
-    return len(keys) == 1 and any(k and _n_parts(row[k[1]]) > 1 for row in rows for k in keys)
+    sep = _separator(rows)
+    keys = {_parallel_keys(row, sep) for row in rows}
+    return len(keys) == 1 and any(
+        k and len(_parts(row[k[1]], sep)) > 1 for row in rows for k in keys
+    )
 
 
 def read_parallel(path: Path, request: Request) -> Answers:
@@ -128,14 +134,15 @@ def read_parallel(path: Path, request: Request) -> Answers:
         sheet = Sheet.open(path, request)
         rows = sheet.frame.to_dict("records")
         records = [Node(r, shown(path), p) for r, p in zip(rows, sheet.places, strict=True)]
-    found = (_parallel_keys(x.members(), n) for n in (_length, _n_parts) for x in records)
+    sep = _separator(x.members() for x in records)
+    found = (_parallel_keys(x.members(), s) for s in (None, sep) for x in records)
     keys = next(filter(None, found), None)
     if keys is None:
         raise DataError(f"{shown(path)} has no lists of annotators and of their answers.")
     unit, raters, labels = keys
     answers = Answers()
     for row in records:
-        for rater, answer in parallel(row.at(raters), row.at(labels), _items):
+        for rater, answer in parallel(row.at(raters), row.at(labels), partial(_items, sep=sep)):
             answers.add(row.at(unit).name(), rater.name(), _labels(answer, request), answer.place)
     return answers
 
