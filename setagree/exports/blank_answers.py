@@ -13,7 +13,6 @@ import pandas as pd
 from setagree.checks import Flags
 from setagree.errors import (
     DataError,
-    OptionError,
     SetagreeWarning,
     check_choice,
     counted,
@@ -30,7 +29,7 @@ from setagree.study.assembly import pick_column
 from setagree.study.frames import as_pandas
 from setagree.study.identifiers import tidied
 from setagree.study.labels import EMPTY, Blank, is_missing
-from setagree.study.spans import Spans, as_spans
+from setagree.study.spans import Spans
 from setagree.wording.label_sets import LabelSet
 
 Pair: TypeAlias = tuple[str, str]
@@ -110,11 +109,6 @@ def settle_spans(spans: Spans, request: Request, name: str) -> None:
     (`Spans.why`); an error or a warning asks for the option in other cases.
     """
     layers = [span.layer for span in spans.rows if span.layer is not None]
-    if request.question is not None and not layers:
-        raise OptionError(
-            f"{option('spans', request.question)} is the name of a layer, and {name} has no layers;"
-            f" use {as_spans()}."
-        )
     layer = choose_question(request.question, layers, name, name="spans")
     spans.rows = [span for span in spans.rows if span.layer == layer]
     marked = {(span.document, span.rater) for span in spans.rows}

@@ -31,7 +31,8 @@ def choose_question(
     """
     names = list(dict.fromkeys(questions))
     if question is not None and question not in names:
-        has = f"has {listing(names, limit=12)}" if names else "has none with answers"
+        none = "has no layers" if name == "spans" else "has none with answers"
+        has = f"has {listing(names, limit=12)}" if names else none
         hint = did_you_mean(question, names)
         raise OptionError(f"{option(name, question)} is not in {file}; it {has}.{hint}")
     if question is None and len(names) > 1:

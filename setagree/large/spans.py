@@ -9,7 +9,6 @@ import pandas as pd
 from setagree.errors import DataError, OptionError
 from setagree.exports import Format, Request
 from setagree.exports.blank_answers import settle_spans
-from setagree.exports.json_nodes import shown
 from setagree.files.streams import Paths, matching
 from setagree.large.recognition import named_files
 from setagree.study.annotations import Annotations
@@ -28,7 +27,6 @@ def spans_of_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
         )
     spans = Spans()
     for file in files:
-        spans.prefix = f"{shown(file)}, "
         tool.read_spans(file, _request(reading), spans)
     return _study(spans, replace(reading, tool=tool.name), name)
 

@@ -102,8 +102,6 @@ class Spans:
         A sentence on why documents without spans may not be annotated; blank if they are.
     is_listed : bool
         Whether the file lists documents without spans.
-    prefix : str
-        The file, which precedes places.
     """
 
     rows: list[Span] = field(default_factory=list)
@@ -115,7 +113,6 @@ class Spans:
     utf16: bool = False
     why: str = ""
     is_listed: bool = True
-    prefix: str = ""
 
     def add_done(
         self, document: Hashable, rater: Hashable, place: str, text: str | None = None
@@ -124,8 +121,7 @@ class Spans:
 
         Raise DataError if it was added before, or with another text.
         """
-        pair, place = (document, rater), self.prefix + place
-        if pair in self.done:
+        if (pair := (document, rater)) in self.done:
             raise DataError(
                 f"{place}: rater {shorten(rater)} annotated document {shorten(document)} twice, "
                 f"first in {self.done[pair]}; keep one of the two."
@@ -138,10 +134,6 @@ class Spans:
                 "one text."
             )
         return pair
-
-    def add(self, span: Span) -> None:
-        """Add a span, with its place in the current file."""
-        self.rows.append(span._replace(place=self.prefix + span.place))
 
     def place_of(self, document: Hashable) -> str:
         """Return the place of a document by its first rater."""
@@ -258,8 +250,6 @@ def table_spans(
     check_columns(list(frame), list(names.values()))
     if (length is None) == (text is None):
         raise OptionError("use one of length= and text=.")
-    if not len(frame):
-        raise DataError("the table has 0 rows; there is nothing to score.")
     coded = [code_ids(pick_column(frame, names[role]), role) for role in ("document", "rater")]
     documents, raters = (ids[codes].tolist() for codes, ids in coded)
     places = [f"row {number}" for number in row_numbers(frame).tolist()]
@@ -428,11 +418,10 @@ def _length(spans: Spans, document: Hashable) -> float:
     length = spans.lengths.get(document) if text is None else text
     size = float(pd.to_numeric(as_objects([length]), errors="coerce")[0])
     if text is not None or not 0 <= size < np.inf:
-        remedy = "the file must have one of them" if spans.prefix else "pass its length="
         raise DataError(
             f"{spans.place_of(document)}: document {shorten(document)} has no text and no length"
-            f"{'' if length is None else f', but {shorten(length)}'}; {remedy}, as the last "
-            "end of a span is not the length."
+            f"{'' if length is None else f', but {shorten(length)}'}; one of them is needed, as "
+            "the last end of a span is not the length."
         )
     return size
 

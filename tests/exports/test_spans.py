@@ -356,7 +356,7 @@ def test_odd_spans_are_refused_with_their_place(tmp_path):
 def test_texts_that_differ_between_raters_are_refused(tmp_path):
     folder = brat(tmp_path)
     edited(folder / "ben" / "d1.txt", "Rome.", "Roma.")
-    message = r"ben/d1.ann: the text of document 'd1' differs from that in .*ana/d1.ann"
+    message = r"ben/d1.ann': the text of document 'd1' differs from that in .*ana/d1.ann"
     with pytest.raises(DataError, match=message):
         sa.read(folder, spans=True, blank="empty")
 
@@ -365,7 +365,7 @@ def test_texts_that_differ_between_raters_are_refused(tmp_path):
 def test_texts_that_are_not_those_of_the_spans_are_refused(tmp_path):
     folder = brat(tmp_path)
     edited(folder / "ana" / "d1.ann", "0 3\tAnn", "0 3\tAn")
-    with pytest.raises(DataError, match=r"d1.ann, line 1: the text .* at 0-3 is not 'An'"):
+    with pytest.raises(DataError, match=r"d1.ann', line 1: the text .* at 0-3 is not 'An'"):
         sa.read(folder, spans=True, blank="empty")
 
 
@@ -386,7 +386,7 @@ def test_layers_are_chosen(tmp_path):
 
 @pytest.mark.parametrize("tool", [prodigy, brat])
 def test_layers_are_refused_without_any(tool, tmp_path):
-    with pytest.raises(OptionError, match=r"spans=.PER. is the name of a layer, .* has no layers"):
+    with pytest.raises(OptionError, match=r"spans=.PER. is not in .*; it has no layers"):
         sa.read(tool(tmp_path), spans="PER")
 
 
@@ -399,7 +399,7 @@ def test_labels_are_read_in_lower_case_and_similar_ones_told(tmp_path):
 
 REFUSED = [
     ({"spans": True, "codebook": ["PER"]}, OptionError, "codebook= does not apply with spans="),
-    ({"spans": "layer"}, OptionError, "is the name of a layer, and the table has no layers"),
+    ({"spans": "layer"}, OptionError, "spans=.layer. is not in the table; it has no layers"),
     ({"spans": True, "tokens": "tool"}, DataError, "requires the offsets of its tokens"),
     ({"tokens": "words"}, OptionError, "makes sense only with spans="),
     ({"spans": True, "tokens": "letters"}, OptionError, "is unknown"),

@@ -6,7 +6,6 @@ import spans_support as spans
 
 import setagree as sa
 from setagree.errors import DataError, OptionError, SetagreeWarning
-from setagree.study.spans import Span, Spans, study_of_spans
 
 pytestmark = pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
 
@@ -43,13 +42,6 @@ def test_a_set_of_many_labels():
     labels = [f"l{k}" for k in range(20)]
     rows = study_of({"a": ", ".join(f"d 0-4 {one}" for one in labels)}, length={"d": 4})
     assert [*rows.to_wide()["a"]] == [set(labels)]
-
-
-def test_places_are_those_of_the_file():
-    found = Spans(prefix="'x.json', ", texts={"d": "text"})
-    found.add(Span(*found.add_done("d", "ann", "task 1"), 0, 9, "P", "task 1, span 2"))
-    with pytest.raises(DataError, match=r"^'x.json', task 1, span 2"):
-        study_of_spans(sa.Annotations, found)
 
 
 def test_a_row_without_a_span_is_a_document_without_spans():

@@ -47,11 +47,11 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
     # of the folder of a rater, or of several
     root = path.parent if any(file.parent == path for file in files) else path
     for file in files:
-        name, text = file.relative_to(root).as_posix(), file.with_suffix(".txt")
+        name, text = shown(file), file.with_suffix(".txt")
         document, rater = _unit_and_rater(file, root)
         if not text.is_file():
-            raise DataError(f"{spans.prefix}{name}: its text, {text.name}, is not in the folder.")
-        content = "\n".join(_lines(text, text.relative_to(root).as_posix(), request))
+            raise DataError(f"{name}: its text, {text.name}, is not in the folder.")
+        content = "\n".join(_lines(text, shown(text), request))
         pair = spans.add_done(document, rater, name, content)
         for number, line in enumerate(_lines(file, name, request), start=1):
             if not (line := line.removesuffix("\r")).startswith("T"):
@@ -61,11 +61,11 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
             place = f"{name}, line {number}"
             if (match := _SPAN.fullmatch(line)) is None:
                 problem = f"{shorten(line)} is not a span such as 'T1<tab>Type 0 5<tab>text'."
-                raise FileError(f"{spans.prefix}{place}: {problem}")
+                raise FileError(f"{place}: {problem}")
             fragments = [fragment.split() for fragment in match["fragments"].split(";")]
             quote = match["quote"] if len(fragments) == 1 else None
             for start, end in fragments:
-                spans.add(Span(*pair, int(start), int(end), match["type"], place, quote))
+                spans.rows.append(Span(*pair, int(start), int(end), match["type"], place, quote))
     spans.why = _WHY
 
 

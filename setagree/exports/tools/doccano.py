@@ -60,7 +60,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
     files = _files(path, ".jsonl")
     for file in files:
         for line in [] if _has_no_rows(file) else read_records(file, request.encoding):
-            place = f"{file.name}, {line.place}"
+            place = str(line)
             pair = spans.add_done(line.at("id").name(), file.stem, place, line.at("text").text())
             for span in line.at("entities" if "entities" in line.members() else "label").items():
                 if isinstance(span.value, dict):
@@ -69,7 +69,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                     ends, label = (parts[0].number(), parts[1].number()), parts[2]
                 else:
                     raise span.fail("expected [start, end, label].")
-                spans.add(Span(*pair, *ends, label.label(), place))
+                spans.rows.append(Span(*pair, *ends, label.label(), place))
             spans.ignored["relation"] += len(line.members().get("relations") or ())
     n_of_rater = Counter(rater for _, rater in spans.done)
     # Equal numbers: every file may have every example, including untouched ones.

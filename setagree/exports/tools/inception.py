@@ -87,13 +87,13 @@ def read_spans(path: Path, _: Request, spans: Spans) -> None:
     """Add the spans of all features, whose offsets count UTF-16 units."""
     spans.utf16, spans.why = True, _WHY
     for file in [path] if path.is_file() else _files(path):
-        document = _opened(file, path.parents[1] if path.is_file() else path, has_names=True)
-        pair = spans.add_done(file.parent.name, file.stem, document.name, document.text)
+        document = _opened(file, file.parents[1], has_names=True)
+        pair = spans.add_done(file.parent.name, file.stem, shown(file), document.text)
         spans.tokens[pair[0]] = document.tokens
         for layer, label, ends, offset in document.values:
             if ends is not None:
-                place = f"{document.name}, {offset}"
-                spans.add(Span(*pair, *ends, label, place, layer=layer))
+                place = f"{shown(file)}, {offset}"
+                spans.rows.append(Span(*pair, *ends, label, place, layer=layer))
 
 
 def _files(path: Path) -> list[Path]:

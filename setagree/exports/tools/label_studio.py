@@ -134,7 +134,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
         for annotation in task.at("annotations").items():
             if annotation.flag("was_cancelled"):
                 continue
-            pair = spans.add_done(document, _completed_by(annotation), annotation.place, text)
+            pair = spans.add_done(document, _completed_by(annotation), str(annotation), text)
             for result in annotation.at("result").items():
                 kind = str(result.members().get("type"))
                 if kind == "hypertextlabels":
@@ -151,8 +151,8 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                 quote = quote and quote.replace("\\n", "\n")  # some versions escape line breaks
                 spans.ignored["unlabelled span"] += not value.at("labels").value
                 for label in value.at("labels").items():
-                    ends, place = value.ends(), result.place
-                    spans.add(Span(*pair, *ends, label.label(), place, quote, layer))
+                    ends, place = value.ends(), str(result)
+                    spans.rows.append(Span(*pair, *ends, label.label(), place, quote, layer))
     if spans.lengths:  # the only text of a recording is its address
         spans.texts.clear()
 

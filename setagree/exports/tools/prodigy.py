@@ -35,11 +35,11 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
         if line.at("answer").value != "accept":
             continue
         document = line.at("_input_hash").name()
-        pair = spans.add_done(document, _session(line), line.place, line.at("text").text())
+        pair = spans.add_done(document, _session(line), str(line), line.at("text").text())
         if (tokens := line.get("tokens")) is not None:
             spans.tokens[document] = [token.ends() for token in tokens.items()]
         for span in line.each("spans"):
-            spans.add(Span(*pair, *span.ends(), span.at("label").label(), span.place))
+            spans.rows.append(Span(*pair, *span.ends(), span.at("label").label(), str(span)))
         spans.ignored["relation"] += len(line.members().get("relations") or ())
 
 

@@ -50,9 +50,9 @@ def read_spans(path: Path, _: Request, spans: Spans) -> None:
     for document, rater, code, selection in _codings(path):
         if selection is not None:
             start, end = (int(selection.get(f"{name}Position", -1)) for name in ("start", "end"))
-            place = f"document {document!r}, {start} to {end}"
-            spans.done.setdefault((document, rater), spans.prefix + place)
-            spans.add(Span(document, rater, start, end, code, place))
+            place = f"{shown(path)}, document {document!r}, {start} to {end}"
+            spans.done.setdefault((document, rater), place)
+            spans.rows.append(Span(document, rater, start, end, code, place))
     documents = {document for document, _ in spans.done}
     with zipfile.ZipFile(path) as archive:
         for source in _project(path).iterfind("{*}Sources/*"):

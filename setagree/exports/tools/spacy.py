@@ -79,7 +79,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
     for file in files:
         is_json = file.suffix == ".jsonl"
         for k, doc in enumerate(read_records(file, request.encoding) if is_json else _docs(file)):
-            text, place = doc.at("text").text(), f"{file.name}, document {k + 1:,}"
+            text, place = doc.at("text").text(), f"{shown(file)}, document {k + 1:,}"
             document = number.setdefault(text, len(number) + 1)
             pair = spans.add_done(document, file.stem, place, text)
             if (tokens := doc.get("tokens")) is not None:
@@ -87,7 +87,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
             for layer in (doc.at("ents"), *doc.values_of("spans")):
                 for span in layer.items():
                     label, name = span.at("label").label(), str(layer.key)
-                    spans.add(Span(*pair, *span.ends(), label, place, layer=name))
+                    spans.rows.append(Span(*pair, *span.ends(), label, place, layer=name))
     spans.why = "spaCy does not distinguish documents without spans from unannotated ones."
 
 
