@@ -105,17 +105,17 @@ def settle_spans(spans: Spans, request: Request, name: str) -> None:
     """Keep the spans of one layer, and the documents that a rater annotated.
 
     A roster or ``blank=`` defines whether documents without spans were annotated. Otherwise they
-    were, if the tool lists them (`Spans.is_listed`) and there is no reason to doubt it
-    (`Spans.why`); an error or a warning asks for the option in other cases.
+    were, if the file lists them and there is no reason to doubt it (`Spans.why`); an error or a
+    warning asks for the option in other cases.
     """
     layers = [span.layer for span in spans.rows if span.layer is not None]
     layer = choose_question(request.question, layers, name, name="spans")
     spans.rows = [span for span in spans.rows if span.layer == layer]
     marked = {(span.document, span.rater) for span in spans.rows}
-    absent, policy = [] if spans.is_listed else spans.open_pairs, request.blank
+    absent, policy = spans.open_pairs if spans.why is None else [], request.blank
     if (roster := read_roster(request)) is not None:
         _keep_listed(spans, roster, marked, absent, name)
-    elif spans.is_listed:
+    elif spans.why is not None:
         blank = [pair for pair in spans.done if pair not in marked]
         if blank and spans.why and policy not in {"empty", "missing"}:
             raise DataError(

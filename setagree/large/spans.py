@@ -49,7 +49,7 @@ def spans_of_table(frame: pd.DataFrame, reading: Reading) -> Annotations:
     columns = {"document": guess.unit, "rater": guess.rater, "label": str(guess.labels)}
     columns |= {role: str(usual[role]) for role in ("start", "end")}
     spans = table_spans(frame, columns, None if text else length, text)
-    spans.is_listed = False
+    spans.why = None
     return _study(spans, reading, "the table")
 
 

@@ -98,10 +98,9 @@ class Spans:
         Numbers of other annotations by kind.
     utf16 : bool
         Whether the tool counts UTF-16 units. Default: as quotes and ends of spans show.
-    why : str
-        A sentence on why documents without spans may not be annotated; blank if they are.
-    is_listed : bool
-        Whether the file lists documents without spans.
+    why : str or None
+        A sentence on why documents without spans may not be annotated; blank if they are, and None
+        if the file does not list them.
     """
 
     rows: list[Span] = field(default_factory=list)
@@ -111,8 +110,7 @@ class Spans:
     tokens: dict[Hashable, Sequence[tuple[float, float]]] = field(default_factory=dict)
     ignored: Counter[str] = field(default_factory=Counter)
     utf16: bool = False
-    why: str = ""
-    is_listed: bool = True
+    why: str | None = ""
 
     def add_done(
         self, document: Hashable, rater: Hashable, place: str, text: str | None = None
@@ -511,8 +509,8 @@ def _tokens(spans: Spans, document: Hashable, tokens: Tokens) -> Sequence[tuple[
     """Return the offsets of the words of a document, or of the tokens of the tool."""
     if tokens == "words" and document in spans.texts:
         return [match.span() for match in _WORD.finditer(spans.texts[document])]
-    if tokens == "tool" and document in spans.tokens:
-        return spans.tokens[document]
+    if tokens == "tool" and (offsets := spans.tokens.get(document)):
+        return offsets
     needed = "text" if tokens == "words" else "offsets of its tokens"
     raise DataError(
         f"{spans.place_of(document)}: {option('tokens', tokens)} requires the {needed} of each "

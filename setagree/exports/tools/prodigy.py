@@ -36,8 +36,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
             continue
         document = line.at("_input_hash").name()
         pair = spans.add_done(document, _session(line), str(line), line.at("text").text())
-        if (tokens := line.get("tokens")) is not None:
-            spans.tokens[document] = [token.ends() for token in tokens.items()]
+        spans.tokens[document] = [token.ends() for token in line.each("tokens")]
         for span in line.each("spans"):
             spans.rows.append(Span(*pair, *span.ends(), span.at("label").label(), str(span)))
         spans.ignored["relation"] += len(line.members().get("relations") or ())

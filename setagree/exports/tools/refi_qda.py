@@ -46,7 +46,7 @@ def read(path: Path, request: Request) -> Answers:
 
 def read_spans(path: Path, _: Request, spans: Spans) -> None:
     """Add the coded passages of text documents."""
-    spans.is_listed = False
+    spans.why = None
     for document, rater, code, selection in _codings(path):
         if selection is not None:
             start, end = (int(selection.get(f"{name}Position", -1)) for name in ("start", "end"))

@@ -82,8 +82,7 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
             text, place = doc.at("text").text(), f"{shown(file)}, document {k + 1:,}"
             document = number.setdefault(text, len(number) + 1)
             pair = spans.add_done(document, file.stem, place, text)
-            if (tokens := doc.get("tokens")) is not None:
-                spans.tokens[document] = [token.ends() for token in tokens.items()]
+            spans.tokens[document] = [token.ends() for token in doc.each("tokens")]
             for layer in (doc.at("ents"), *doc.values_of("spans")):
                 for span in layer.items():
                     label, name = span.at("label").label(), str(layer.key)
