@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import chain
 from typing import Any, Literal, TypeAlias, TypeGuard
 
@@ -55,6 +55,8 @@ MISSING = -1
 
 _MANY = 5_000
 """Number of rows from which Arrow arrays and the search for runs of equal cells are faster."""
+
+_LISTS: set[type] = {list, tuple, set, np.ndarray}
 
 _FEW = 300
 """Largest number of texts that a dictionary factorises faster than pandas."""
@@ -307,42 +309,24 @@ def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
         return _factorise_text(column)
     arrow = in_arrow(column)
     try:
-        if (lists := _factorise_lists(arrow)) is not None:
+        if (lists := _factorise_lists(column, arrow)) is not None:
             return lists
         codes, cells = _factorise(column, arrow)
         return codes, cells.tolist()
     except (TypeError, ValueError, ArithmeticError, NotImplementedError):
         # Lists and signaling NaN cannot be hashed.
         listed = column.tolist()
-    codes, _ = pd.factorize(as_objects(_keys(listed)))
+    codes, _ = pd.factorize(as_objects(map(_key, listed)))
     first = pd.Series(codes).drop_duplicates()
     return codes, [listed[row] for row in first[first != MISSING].index]
 
 
 def in_arrow(column: Column) -> Any:
-    """Return a column as an Arrow array, or None.
-
-    Columns of pyarrow are converted, and columns of at least `_MANY` lists if Arrow is installed
-    and has a type for them.
-    """
+    """Return a column of pyarrow as an Arrow array, or None."""
     if isinstance(column.dtype, pd.ArrowDtype) or getattr(column.dtype, "storage", "") == "pyarrow":
         array: Any = column.array
         return array.__arrow_array__()
-    if column.dtype != object or len(column) < _MANY:
-        return None
-    try:
-        # Text is hashed as it is, without a copy in Arrow.
-        first = column.to_numpy()[:_MANY]
-        if pd.api.types.infer_dtype(first, skipna=True) not in {"mixed", "empty"}:
-            return None
-        import pyarrow as pa
-
-        array = pa.array(column.to_numpy(), from_pandas=True)
-    except (ImportError, TypeError, ValueError, ArithmeticError, NotImplementedError):
-        return None
-    # Arrow reads any NaN as a null, also a signaling one, which must raise an error.
-    nulls = column.to_numpy()[np.asarray(array.is_null())] if array.null_count else ()
-    return None if any(isinstance(null, Decimal) for null in nulls) else array
+    return None
 
 
 def _factorise(column: Column, arrow: Any) -> tuple[Codes, npt.NDArray[np.object_]]:
@@ -393,35 +377,66 @@ def _renumbered(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
     return places[codes], as_objects(categories.take(order))
 
 
-def _factorise_lists(arrow: Any) -> tuple[Codes, list[Any]] | None:
-    """Return the codes of lists of text, by sums of random numbers of their items.
+def _factorise_lists(column: Column, arrow: Any) -> tuple[Codes, list[Any]] | None:
+    """Return the codes of lists, tuples or sets of text, by sums of random numbers of their items.
 
     The order of items does not count. Return None if the cells are not lists of text, or if a
     second sum differs for two lists with equal first sums.
     """
-    if arrow is None or not hasattr(arrow.type, "value_type") or not is_text(arrow.type.value_type):
+    found = _items(column) if arrow is None else _items_in_arrow(arrow)
+    if found is None:
+        return None
+    items, ends, present = found
+    numbers = np.random.default_rng(0).integers(2**63, size=(2, items.max(initial=0) + 1))
+    sums = np.zeros((2, len(items) + 1), dtype=np.uint64)
+    for row, number in zip(sums, numbers.astype(np.uint64), strict=True):
+        np.cumsum(number[items], out=row[1:])
+    first_sum, second_sum = sums[:, ends[1:]] - sums[:, ends[:-1]]
+    codes = np.full(len(column), MISSING)
+    codes[present], _ = pd.factorize(first_sum[present])
+    first = present[np.flatnonzero(np.diff(np.maximum.accumulate(codes[present]), prepend=MISSING))]
+    if (second_sum[present] != second_sum[first][codes[present]]).any():
+        return None
+    cells = column.to_numpy()[first].tolist() if arrow is None else arrow.take(first).to_pylist()
+    return codes, cells
+
+
+def _items(column: Column) -> tuple[Codes, Codes, Codes] | None:
+    """Return codes of the items of the cells, their start in each row, and the rows with cells.
+
+    Return None if the cells are not lists, tuples, sets or arrays of text.
+    """
+    if column.dtype != object or _LISTS.isdisjoint(map(type, column.to_numpy()[:_MANY])):
+        return None
+    cells, present = column.to_numpy().tolist(), np.arange(len(column))
+    if not {*map(type, cells)} <= _LISTS:  # some are missing
+        present = np.flatnonzero(column.notna().to_numpy())
+        cells = column.to_numpy()[present].tolist()
+        if not {*map(type, cells)} <= _LISTS:
+            return None
+    ends = np.zeros(len(column) + 1, dtype=np.intp)
+    ends[present + 1] = [*map(len, cells)]
+    ends = ends.cumsum()
+    code_of: defaultdict[Any, int] = defaultdict(lambda: len(code_of))
+    items = map(code_of.__getitem__, chain.from_iterable(cells))
+    codes = np.fromiter(items, dtype=np.intp, count=ends[-1])
+    return (codes, ends, present) if all(isinstance(item, str) for item in code_of) else None
+
+
+def _items_in_arrow(arrow: Any) -> tuple[Codes, Codes, Codes] | None:
+    """Return the same as `_items` for an Arrow array."""
+    if not hasattr(arrow.type, "value_type") or not is_text(arrow.type.value_type):
         return None
     if not hasattr(arrow, "offsets"):
         arrow = arrow.combine_chunks()
     if not hasattr(arrow, "offsets"):  # lists of a fixed length, dictionaries
         return None
     # Null lists may have items, so use values and offsets, not flatten().
-    items, ends = arrow.values.dictionary_encode(), arrow.offsets.to_numpy()
+    items = arrow.values.dictionary_encode()
     if items.null_count:
         return None
-    numbers = np.random.default_rng(0).integers(2**63, size=(2, len(items.dictionary) + 1))
-    codes_of_items = items.indices.to_numpy()
-    sums = np.zeros((2, len(codes_of_items) + 1), dtype=np.uint64)
-    for row, number in zip(sums, numbers.astype(np.uint64), strict=True):
-        np.cumsum(number[codes_of_items], out=row[1:])
-    first_sum, second_sum = sums[:, ends[1:]] - sums[:, ends[:-1]]
     present = np.flatnonzero(np.asarray(arrow.is_valid()))
-    codes = np.full(len(arrow), MISSING)
-    codes[present], _ = pd.factorize(first_sum[present])
-    first = present[np.flatnonzero(np.diff(np.maximum.accumulate(codes[present]), prepend=MISSING))]
-    if (second_sum[present] != second_sum[first][codes[present]]).any():
-        return None
-    return codes, arrow.take(first).to_pylist()
+    return items.indices.to_numpy(), arrow.offsets.to_numpy(), present
 
 
 def is_ordered(dtype: Any) -> TypeGuard[pd.CategoricalDtype]:
@@ -494,14 +509,6 @@ def _scalar(cell: object, case: Case) -> object:
     if isinstance(cell, str):
         return cell.strip().lower() if case == "lower" else cell.strip()
     return cell if isinstance(cell, Hashable) and not isinstance(cell, bool | np.bool_) else None
-
-
-def _keys(cells: Sequence[Any]) -> list[Hashable]:
-    """Return a hashable key of each cell; lists of text, the usual case, become tuples."""
-    items = chain.from_iterable(cell for cell in cells if type(cell) is list)
-    if set(map(type, items)) <= {str}:
-        return [tuple(cell) if type(cell) is list else _key(cell) for cell in cells]
-    return [_key(cell) for cell in cells]
 
 
 def _key(cell: object) -> Hashable:
