@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Codes, Floats
-from setagree.diagnosis.by_unit import disagreement_of_units
 from setagree.errors import counted
 from setagree.plots.diagnosis import largest_share_first
 from setagree.reporting.sections.base import (
@@ -23,7 +22,7 @@ from setagree.reporting.sections.base import (
     table_of,
     with_sentences,
 )
-from setagree.reporting.sections.units import MOST_ROWS, answers
+from setagree.reporting.sections.units import MOST_ROWS, answers, compute
 from setagree.wording.number_format import share
 from setagree.wording.sentences import Name, Sentence, enumeration
 from setagree.wording.tables import Column
@@ -103,11 +102,6 @@ def overview(f: Findings, _: None) -> list[Section]:
 # ---- Places --------------------------------------------------------------------------------------
 
 
-def compute(f: Findings) -> pd.DataFrame:
-    """Return the disagreement on each piece, the largest share first."""
-    return largest_share_first(disagreement_of_units(f.main))
-
-
 def summary(f: Findings, pieces: pd.DataFrame) -> Sentence:
     """Return the part of the text on which raters differ, and the documents with most of that."""
     document, names, size = _documents(f)
@@ -125,20 +119,18 @@ def summary(f: Findings, pieces: pd.DataFrame) -> Sentence:
 
 def sections(f: Findings, pieces: pd.DataFrame) -> list[Section]:
     """Return quotes of the places with the main disagreements, and the table of places."""
-    frame = pieces[pieces["disagreement"] > 0]
+    frame = largest_share_first(pieces[pieces["disagreement"] > 0])
     if not len(frame):
         return []
-    texts = f.study.units_frame.get("text")
-    quotes = frame["unit"] if texts is None else texts.loc[frame["unit"]].to_numpy()
     frame = with_sentences(frame, answers(f.study, [*frame["unit"].iloc[:MOST_ROWS]]))
+    frame = frame.join(f.study.units_frame.filter(["text"]), on="unit")
     columns = [
         Column("unit", "name", "Place"),
-        *([] if texts is None else [Column("quote", "name", "Text")]),
+        Column("text", "name", is_optional=True),
         Column("sentence", "text", "Answers"),
         Column("share_of_disagreement", "share", "Share of all", is_part=True),
     ]
     caption = "Places of the largest disagreement"
-    frame = frame.assign(quote=np.asarray(quotes, dtype=object))
     table = table_of(frame, columns, caption, limit=MOST_ROWS, function="by_unit")
     note = "The share of a place increases with its length and with the distance of its answers."
     return [Section(table, None, note, passages=[*_passages(f)])]
@@ -207,11 +199,4 @@ def _quoted(f: Findings, units: Codes, worst: int, title: Sentence, labels: list
 
 
 CONTENTS = Topic("data", "Documents and spans", overview)
-PLACES = Topic(
-    "places",
-    "Places of disagreement",
-    sections,
-    compute,
-    about="Places",
-    summary=summary,
-)
+PLACES = Topic("places", "Places of disagreement", sections, compute, "Places", summary)
