@@ -281,10 +281,11 @@ def agree(
 
 
 def _decisions(tests: AltTestTable | ReplacementTable, required: str) -> list[Decision]:
-    """Return whether each model meets a requirement. Without a test there is no verdict."""
+    """Return whether each model meets a requirement; None if a test is missing or not reliable."""
+    doubts = [x.reason or (x.passes and getattr(x, "caution", None)) for x in tests]
     return [
-        Decision(f"{test.model}: {required}", None if test.reason else test.passes, test.verdict)
-        for test in tests
+        Decision(f"{test.model}: {required}", None if doubt else test.passes, test.verdict)
+        for test, doubt in zip(tests, doubts, strict=True)
     ]
 
 

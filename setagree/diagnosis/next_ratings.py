@@ -84,7 +84,7 @@ class Queue(Result):
     @property
     def caution(self) -> str:
         """Caution for a coefficient with the new ratings, or a blank."""
-        if self.frame.empty:
+        if not self.n_asked:
             return ""
         if self.goal == "prevalence":
             read = f"and read them with {option('sampling_weight', 'sampling_weight')}"
@@ -101,6 +101,8 @@ class Queue(Result):
     @property
     def empty_reason(self) -> str:
         """Reason for no requested rating; blank if there are some, or if no rater is left."""
+        if self.goal == "prevalence" and not self.n_asked:
+            return "People have checked all units that the model answered, so that none is drawn."
         if len(self.frame) or self.n_left_out or self.goal != "consensus":
             return ""
         return (

@@ -42,6 +42,7 @@ from setagree.inference.unit_order import (
 )
 from setagree.large.opening import Data
 from setagree.lazy import pd
+from setagree.scoring.intervals import ALIKE
 from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import ABOUT, Agreement, AgreementTable, raters_in_words
 from setagree.scoring.scorer import Scorer, warn_undefined
@@ -85,6 +86,8 @@ class Difference:
         Number of resamples in which one of the two is undefined.
     ends : callable, optional
         The interval at the level 1 - 2 sf(z) as a function of z, of independent studies.
+    is_alike : bool
+        Whether all units of one of two independent studies disagree alike: p is NaN.
     """
 
     value: float
@@ -93,6 +96,7 @@ class Difference:
     resampled: Floats | None = None
     n_undefined: int = 0
     ends: Callable[[float], tuple[float, float]] | None = None
+    is_alike: bool = False
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the interval.
@@ -123,7 +127,7 @@ class Difference:
         """Two-sided p-value."""
         df = self.degrees_of_freedom
         if self.ends is not None:
-            return _p_of_ends(self.value, self.ends)
+            return math.nan if self.is_alike else _p_of_ends(self.value, self.ends)
         if (gaps := self.resampled) is not None:
             tail = 1 + min(int((gaps <= ROUNDING).sum()), int((gaps >= -ROUNDING).sum()))
             z = normal_quantile(min(0.5, tail / (len(gaps) + 1)))
@@ -167,7 +171,8 @@ def independent_difference(one: Agreement, two: Agreement) -> Difference:
 
     errors = one.standard_error, two.standard_error
     se = math.hypot(*errors) if min(errors) > 0 else math.nan
-    return Difference(a1 - a2, se, ends=ends)
+    is_alike = ALIKE in (one.interval_reason, two.interval_reason)
+    return Difference(a1 - a2, se, ends=ends, is_alike=is_alike)
 
 
 def _own_ends(one: Agreement) -> Callable[[float], tuple[float, float]]:
@@ -530,7 +535,8 @@ def compare(
 
     and p is the level at which it reaches 0. In simulated studies with different numbers of units
     and raters and different label frequencies, it rejected equal alphas in at most 5.4%. If a study
-    has no interval (`Agreement.interval_reason`), the difference has none.
+    has no interval (`Agreement.interval_reason`), the difference has none; if all units of a study
+    disagree alike, p is NaN, as that of the study.
 
     Different coefficients or distances measure different things: a higher value of one of them does
     not mean better agreement. Compare raters, guidelines or studies by the same coefficient and

@@ -365,7 +365,7 @@ def with_one_model(
     study: Annotations, model: Any, humans: Sequence[object] | None = None
 ) -> tuple[Annotations, Any, Codes, npt.NDArray[np.bool_]]:
     """Return a study with a model, its name, its answer to each unit or -1, and people's rows."""
-    joined, names = with_models(study, [] if model is None else model, all_units=True)
+    joined, names = with_models(study, model, all_units=True)
     if len(names) != 1:
         raise OptionError(
             f"name one model with {option('model')}: a rater of the study "

@@ -127,6 +127,10 @@ class Change(_Changed):
     one_unit: float = float("nan")
     why: str | None = None
 
+    def worth(self, margin: float) -> float:
+        """Return the number of units in which the model alone is wrong that make the margin."""
+        return margin / self.one_unit
+
     def p_value(self, margin: float) -> float:
         """One-sided p of a loss of the margin: by t, or with Hall's correction if that is larger.
 
@@ -234,6 +238,16 @@ class Replacement(_Changed, Result):
         return self.p_value if np.isnan(self.p_holm) else self.p_holm
 
     @property
+    def caution(self) -> str | None:
+        """Reason why the test may exceed its level, or None: few units, or a margin worth few."""
+        fewest = min((one.n_ratings for one in self.defined), default=FEW_UNITS)
+        if fewest < FEW_UNITS:
+            return f"{counted(fewest, 'shared unit')}, fewer than {FEW_UNITS}"
+        worth, least = min(one.worth(self.margin) for one in self.defined), FEW_LOST[self.against]
+        few = f"the margin is worth {worth:.1f} units in which the model alone is wrong, fewer than"
+        return f"{few} {least:g}" if worth < least else None
+
+    @property
     def passes(self) -> bool:
         """Whether a loss (or a change) of the margin is rejected at the 5% level."""
         return bool(self._p <= ALPHA)
@@ -317,6 +331,8 @@ class Replacement(_Changed, Result):
         if self.outcome != "above":  # p is of the test that the loss is smaller
             largest = "largest " if self.against == "all" else ""
             mean += f", {largest}{p_phrase(self._p)}{' (Holm)' if self._p != self.p_value else ''}"
+        if self.passes and self.caution is not None:
+            rest = (f"; not reliable: {self.caution}", *rest)
         if self.equivalence:
             shown = f"{'changes' if self.passes else 'was not shown to change'} agreement by less"
             place, shown = "a human of", f"{shown} than {margin}, up or down"
@@ -573,7 +589,7 @@ def _warn_few(tests: Sequence[Replacement]) -> None:
     margin, least = tests[0].margin, FEW_LOST[tests[0].against]
     every = [(f"{one.human} with {test.model}", one) for test in tests for one in test.defined]
     few = [f"{pair}: {one.n_ratings}" for pair, one in every if one.n_ratings < FEW_UNITS]
-    worth = [(pair, margin / one.one_unit) for pair, one in every]
+    worth = [(pair, one.worth(margin)) for pair, one in every]
     little = [f"{pair}: {units:.1f}" for pair, units in worth if units < least]
     if few:
         warn(

@@ -282,6 +282,10 @@ class TestPrevalence:
         assert queue.n_asked == 199
         assert queue.frame["reason"].tolist() == ["drawn at random"] * 199 + ["checked already"]
         assert {*queue.frame["sampling_weight"]} == {1.0}
+        queue = self.drawn(dict.fromkeys(range(200), "a"))
+        assert queue.notes == [
+            "People have checked all units that the model answered, so that none is drawn."
+        ]
 
     def test_the_model_is_needed(self):
         with pytest.raises(

@@ -77,6 +77,7 @@ def test_against_all_takes_the_largest_p(study):
     test = sa.noninferiority_test(study, model="gpt", margin=0.1, against="all")["gpt"]
     assert test.p_value == pytest.approx(0.01374386, abs=5e-9)
     assert "any human of this panel does not lower agreement by 0.1" in test.verdict
+    assert test.verdict.endswith("; not reliable: 9 shared units, fewer than 30.")
 
 
 def test_a_better_model_is_not_equivalent(study):
