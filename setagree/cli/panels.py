@@ -282,11 +282,12 @@ def agree(
 
 def _decisions(tests: AltTestTable | ReplacementTable, required: str) -> list[Decision]:
     """Return whether each model meets a requirement; None if a test is missing or not reliable."""
-    doubts = [x.reason or (x.passes and getattr(x, "caution", None)) for x in tests]
-    return [
-        Decision(f"{test.model}: {required}", None if doubt else test.passes, test.verdict)
-        for test, doubt in zip(tests, doubts, strict=True)
-    ]
+    decisions = []
+    for test in tests:
+        is_open = test.reason or (test.passes and getattr(test, "caution", None))
+        passes = None if is_open else test.passes
+        decisions.append(Decision(f"{test.model}: {required}", passes, test.verdict))
+    return decisions
 
 
 _MAX_PEOPLE = 20
