@@ -1,7 +1,5 @@
 """Alpha of units with sizes in documents: pairs of one rater, and Fieller's interval.
 
-The alpha of other studies is in `sums`.
-
 Two answers of one rater in one document are alike, because labelled spans are long. The expected
 disagreement of two unrelated answers leaves all such pairs out:
 

@@ -1,9 +1,4 @@
-"""Labelled spans of documents as a study of label sets.
-
-Each document is cut at every boundary that one of its raters drew. Each piece (atom) is a unit,
-with its length as its size and its document as its cluster; a rater's answer on it is the set of
-labels whose spans cover it. A rater who did not annotate the document has no answer there.
-"""
+"""Labelled spans of documents as a study of label sets; see `from_spans`."""
 
 from __future__ import annotations
 
@@ -374,8 +369,7 @@ def study_of_spans(
     labels = _checked_labels(spans, lengths[doc], start, end, case)
     ends: Any = [range(len(text or "") + 1) for text in texts]
     if tokens is not None:
-        cuts = [_tokens(spans, name, tokens) for name in names]
-        kept, start, end = _in_tokens(spans, cuts, doc, start, end)
+        cuts, kept, start, end = _in_tokens(spans, names, tokens, doc, start, end)
         doc, who, labels = doc[kept], who[kept], [*compress(labels, kept)]
         lengths = np.array([*map(len, cuts)], dtype=np.float64)
         # from the start of a token to the start of the next one
@@ -505,23 +499,27 @@ def _misquoted(spans: Spans, start: Floats, end: Floats) -> list[Span]:
     return out
 
 
-def _tokens(spans: Spans, document: Hashable, tokens: Tokens) -> Sequence[tuple[float, float]]:
-    """Return the offsets of the words of a document, or of the tokens of the tool."""
-    if tokens == "words" and document in spans.texts:
-        return [match.span() for match in _WORD.finditer(spans.texts[document])]
-    if tokens == "tool" and (offsets := spans.tokens.get(document)):
-        return offsets
-    needed = "text" if tokens == "words" else "offsets of its tokens"
-    raise DataError(
-        f"{spans.place_of(document)}: {option('tokens', tokens)} requires the {needed} of each "
-        f"document, which document {shorten(document)} does not have."
-    )
-
-
 def _in_tokens(
-    spans: Spans, cuts: Any, doc: Codes, start: Floats, end: Floats
-) -> tuple[npt.NDArray[np.bool_], Floats, Floats]:
-    """Return which spans have a token, the first token of each span, and its last token + 1."""
+    spans: Spans,
+    names: Sequence[Hashable],
+    tokens: Tokens,
+    doc: Codes,
+    start: Floats,
+    end: Floats,
+) -> tuple[list[Any], npt.NDArray[np.bool_], Floats, Floats]:
+    """Return the tokens of documents, which spans have some, and their first and last token + 1."""
+    cuts: Any = []
+    for name in names:
+        if tokens == "words" and name in spans.texts:
+            cuts.append([match.span() for match in _WORD.finditer(spans.texts[name])])
+        elif tokens == "tool" and (offsets := spans.tokens.get(name)):
+            cuts.append(offsets)
+        else:
+            needed = "text" if tokens == "words" else "offsets of its tokens"
+            raise DataError(
+                f"{spans.place_of(name)}: {option('tokens', tokens)} requires the {needed} of each "
+                f"document, which document {shorten(name)} does not have."
+            )
     first, last = np.zeros(len(doc)), np.zeros(len(doc))
     for d, rows in pd.Series(doc).groupby(doc).indices.items():
         starts, ends = np.array(cuts[d], dtype=np.float64).reshape(-1, 2).T
@@ -531,7 +529,7 @@ def _in_tokens(
     if n := int((~kept).sum()):
         place = spans.rows[int(np.argmin(kept))].place
         warn(f"{counted(n, 'span')} without a token dropped (first: {place}).", SetagreeWarning)
-    return kept, first[kept], last[kept]
+    return cuts, kept, first[kept], last[kept]
 
 
 def _atoms(
