@@ -31,7 +31,7 @@ from setagree.errors import (
 )
 from setagree.inference.panel_members import answers_of, people_of, rater_codes, require_raters
 from setagree.large.joining import with_models
-from setagree.large.opening import Data, takes_data
+from setagree.large.opening import Data, RaterAnswers, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.degrees import warn_degrees
 from setagree.study.sampling import OF_SIZES, sample_of, warn_ignored
@@ -254,7 +254,7 @@ class PrevalenceTable(Result):
 @takes_data
 def prevalence(
     study: Data,
-    *,
+    *more: RaterAnswers,
     model: Any = None,
     humans: Sequence[object] | None = None,
     truth: Truth = "share",

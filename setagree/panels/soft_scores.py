@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from setagree.errors import DataError, option
 from setagree.inference.panel_members import check_least, unweighted_units
 from setagree.inference.prevalence import label_flags, vote_shares, with_one_model
 from setagree.inference.resampling import random_ranks
-from setagree.large.opening import Data, takes_data
+from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.scoring.intervals import t_interval
 from setagree.wording.label_sets import Degrees
 
@@ -22,12 +22,13 @@ from setagree.wording.label_sets import Degrees
 @takes_data
 def soft_scores(
     study: Data,
-    *,
+    *more: RaterAnswers,
     model: Any = None,
     humans: Sequence[object] | None = None,
     level: float = 0.95,
     n_splits: int = 20,
     rng: Rng = None,
+    **options: Unpack[ModelReadingOptions],
 ) -> pd.DataFrame:
     """Return scores of the degrees of a model against the shares of people with each label.
 
