@@ -324,8 +324,16 @@ class Annotations(ReadOnlyArrays):
         <Annotations: 4 ratings, 2 units, 2 raters, 3 distinct label sets>
         """
         long = layouts.from_wide(data, unit, raters)
-        cells = Reading(label_sep=label_sep, blank=blank, case=case, codebook=codebook)
-        reading = replace(cells, kind=kind, na_values=na_values, empty=empty, duplicates=duplicates)
+        reading = Reading(
+            kind=kind,
+            label_sep=label_sep,
+            blank=blank,
+            case=case,
+            codebook=codebook,
+            na_values=na_values,
+            empty=empty,
+            duplicates=duplicates,
+        )
         return assemble(cls, long, reading)
 
     @classmethod

@@ -364,7 +364,8 @@ def _run_heads(column: Column) -> npt.NDArray[np.bool_]:
 
 def _renumbered(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Return the codes of a categorical in the order of first occurrence, without hashing."""
-    codes, categories = column.cat.codes.to_numpy(), column.cat.categories
+    values: Any = column.array
+    codes, categories = values.codes, values.categories
     n, last = len(codes), len(categories)
     # A missing row (code -1) picks the additional last entry.
     first = np.full(last + 1, n)

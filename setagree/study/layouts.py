@@ -411,10 +411,10 @@ def _check_stray_columns(columns: Sequence[Column]) -> None:
     """Raise an error for a column of identifiers or free text among columns of answers."""
     cells, parts = _distinct_answers(columns)
     strays = _strays(cells, parts)
-    advice = _advice(columns, parts, strays)
+    advice = partial(_advice, columns, parts, strays)
     if (odd := _first_named(columns, _NO_RATERS)) is not None:
         raise DataError(
-            f"column {odd!r} seems not to be a rater; if it is not one, list the raters: {advice}"
+            f"column {odd!r} seems not to be a rater; if it is not one, list the raters: {advice()}"
         )
     for column, (n_distinct, n_cells) in zip(columns, strays, strict=True):
         if n_distinct:
@@ -422,12 +422,12 @@ def _check_stray_columns(columns: Sequence[Column]) -> None:
                 f"column {column.name!r} looks like unit identifiers or free text, not like the "
                 f"answers of a rater ({n_distinct} of its {n_cells} cells are different, and most "
                 f"occur in no other column); use {option('unit', column.name)}, or list the "
-                f"raters: {advice}"
+                f"raters: {advice()}"
             )
     if (odd := _first_named(columns, UNIT_NAMES)) is not None:
         raise DataError(
             f"column {odd!r} has the name of units; use {option('unit', odd)}, or list the "
-            f"raters: {advice}"
+            f"raters: {advice()}"
         )
     _warn_families(columns, cells, parts)
 
