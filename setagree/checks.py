@@ -309,7 +309,7 @@ def public(function: F, *, takes_sizes: bool = False) -> F:
 
 def _is_sized(value: Any) -> bool:
     """Return whether a study, a result, or a list or dict of at most 100 of these has sizes."""
-    if value is None or isinstance(value, str | int | float):
+    if value is None or isinstance(value, str | int | float | np.ndarray):
         return False
     if isinstance(value, list | tuple | dict):
         each = [*value.values()] if isinstance(value, dict) else value

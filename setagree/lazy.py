@@ -36,8 +36,7 @@ def _imported() -> ModuleType:
 
 class _Pandas(ModuleType):
     def __getattr__(self, name: str) -> Any:
-        is_class = name[0].isupper() and name not in {"NA", "NaT"}
-        if is_class and "pandas" not in sys.modules:
+        if name[0].isupper() and "pandas" not in sys.modules:
             return _class(name)
         return getattr(_imported(), name)
 

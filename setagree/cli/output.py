@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import typer
 
@@ -77,7 +78,7 @@ class Deliverer:
 
     def __call__(
         self,
-        frame: pd.DataFrame,
+        frame: pd.DataFrame | Callable[[], pd.DataFrame],
         table: str,
         *,
         reasons: Iterable[str | None] | None = None,
@@ -85,13 +86,14 @@ class Deliverer:
         about: str | None = None,
         result: Result | None = None,
     ) -> None:
-        """Write the frame for programs, or the table for people.
+        """Write the frame for programs (or what returns it), or the table for people.
 
         LaTeX has the columns that the result prints, if there is one. Formats for programs include
         the target of the intervals (`about`); JSON also has the reason for nulls in a row, and the
         remark on a rough interval.
         """
         write = WRITERS.get(self.form)
+        frame = frame() if write is not None and callable(frame) else cast("pd.DataFrame", frame)
         for name, texts in (("reason", reasons), ("remark", remarks)):
             if self.form == "json" and texts is not None:
                 column = pd.Series([*texts], index=frame.index, dtype=object)

@@ -72,7 +72,7 @@ def score(
         scored(files, reading, large=large, measures=measures, level=intervals.level, interval=kind)
     )
     deliver(
-        described(table.to_frame(), table),
+        lambda: described(table.to_frame(), table),
         str(table),
         reasons=table.reasons,
         remarks=table.remarks,

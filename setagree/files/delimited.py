@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from math import inf
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from setagree.files.streams import (
     memory_of_computer,
 )
 from setagree.lazy import pd
+from setagree.study.codes import TextColumn, TextFrame
 from setagree.study.columns import detect_wide_layout
 from setagree.study.reading import Reading
 
@@ -67,6 +68,8 @@ def read_delimited(source: Source, delimiter: str | None, room: Room) -> pd.Data
                 check_title(source, _first_records(sample, mark), "line")
     # An uncompressed file of any size is read.
     limit = min(room.left, max(_MEMORY, _MAX_MEMORY_PER_BYTE * source.n_stored()))
+    if (plain := _plain_table(source, room, limit)) is not None:
+        return plain
     cells = _arrow_cells(source, _widths(sample, source.delimiter)[0], room, limit)
     if cells is None:
         survey = _survey(source, limit)
@@ -76,6 +79,35 @@ def read_delimited(source: Source, delimiter: str | None, room: Room) -> pd.Data
         if survey.is_ambiguous(len(cells) + source.n_above, _n_blank(cells)):
             _check_records(source)
     return with_header(source, cells)
+
+
+def _plain_table(source: Source, room: Room, limit: float) -> pd.DataFrame | None:
+    """Return the table in a small file without oddities, or None if other readers must read it."""
+    with source.open() as stream:
+        start = stream.read(_SAMPLE)
+    try:
+        text = io.StringIO(start.decode(source.encoding), newline="")
+        first, *rows = csv.reader(text, delimiter=source.delimiter, strict=True)
+    except (ValueError, csv.Error):
+        return None
+    names = [name.strip() for name in first]
+    n_lines = text.getvalue().removesuffix("\n").count("\n") + 1
+    memory = _CELL_MEMORY * n_lines * len(names) + _BYTE_MEMORY * len(start)
+    is_plain = (
+        len(start) < _SAMPLE
+        and memory <= limit
+        and not source.n_above
+        and len({*names} - {""}) == len(names) > 1
+        and {*map(len, rows)} == {len(names)}
+        and n_lines == len(rows) + 1
+        and names[0] not in (row[0] for row in rows)
+        and {*'"\r\n\0\ufeff'}.isdisjoint("".join(chain(first, *rows)))
+    )
+    if not is_plain:
+        return None
+    room.left -= memory
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    return cast("pd.DataFrame", TextFrame({x: TextColumn(cells, x) for x, cells in columns}))
 
 
 class _CountingStream:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from setagree.files.streams import (
     readable,
 )
 from setagree.lazy import pd
-from setagree.study.codes import Column
+from setagree.study.codes import Column, TextFrame
 from setagree.study.frames import as_pandas, stacked
 
 __all__ = ["DELIMITERS", "first_rows", "read_table", "read_text", "sniff_delimiter"]
@@ -56,13 +57,15 @@ def read_table(
     sql: str | None = None,
     queued: str | None = None,
     most: float = inf,
+    may_be_text: bool = False,
 ) -> pd.DataFrame:
     r"""Return the table in a file, or in several: CSV, JSON, Parquet, Excel, SQLite.
 
     The first bytes of a file show its format and compression (gzip, bzip2, xz, zstd, or a zip
     archive of one file); the ending of its name may show JSON, too. The options are those of
     `Reading`. `queued` is a column that some of several files may lack: their cells are missing.
-    `most` is the number of bytes of memory that text and JSON may need until a study is built.
+    `most` is the number of bytes of memory that text and JSON may need until a study is built. With
+    `may_be_text`, the table of one small CSV file may be a `TextFrame`.
 
     In CSV, TSV and Excel every cell is text: ``NA`` and ``None`` are not missing values, and
     numbers are not parsed. JSON, Parquet and SQLite keep lists, numbers and missing values. A
@@ -90,7 +93,9 @@ def read_table(
     options = {"sheet": sheet, "header_row": header_row, "sql": sql}
     with find_sources(path, encoding, **options) as sources:
         room = Room(most)
-        frames = [_read_one(source, delimiter, room) for source in sources]
+        frames: list[Any] = [_read_one(source, delimiter, room) for source in sources]
+        if not (may_be_text and len(frames) == 1):
+            frames = [x.to_pandas() if isinstance(x, TextFrame) else x for x in frames]
         frame = _stack(sources, frames, queued)
         if filename_column is None:
             return frame

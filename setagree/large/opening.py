@@ -35,6 +35,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.answers import are_on_a_scale, is_record_table, long_answers
 from setagree.study.assembly import assemble, code_ids
 from setagree.study.attributes import named_raters, read_raters, read_units, set_apart
+from setagree.study.codes import TextFrame
 from setagree.study.columns import (
     detect_wide_layout,
     guess_people,
@@ -475,7 +476,8 @@ def open_table(source: Any, reading: Reading) -> tuple[pd.DataFrame, Reading]:
             found, was_seen = recognition.find_export(source, reading)
             if found is not None:
                 return recognition.export_table(source, found, reading), rest
-        return _kept(_read_table(source, reading, was_seen=was_seen), reading), rest
+        table: Any = _read_table(source, reading, was_seen=was_seen)
+        return _kept(table.to_pandas() if isinstance(table, TextFrame) else table, reading), rest
 
 
 def _kept(data: Frame, reading: Reading) -> pd.DataFrame:
@@ -563,8 +565,11 @@ def _read_table(
     """Return the table in files; raise an error for an export unless a table was requested."""
     from setagree.files.tables import read_table  # loads the readers of files
 
-    frame = read_table(path, **reading.of_file, most=most)
-    if not (was_seen or reading.is_table):
+    is_known = was_seen or reading.is_table
+    is_simple = is_known and not {*reading.in_memory_only} - {option("wide")}
+    may_be_text = is_simple and reading.condition is None
+    frame = read_table(path, **reading.of_file, most=most, may_be_text=may_be_text)
+    if not is_known:
         from setagree.large.recognition import check_export  # loads the readers of all formats
 
         check_export(frame, path)
@@ -584,8 +589,8 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
     if reading.rater_columns is not None:
         frame, reading = named_raters(frame, reading)
     try:
-        is_pandas = isinstance(frame, pd.DataFrame)
-        names = list(frame) if is_pandas else column_names(frame)
+        is_read = isinstance(frame, pd.DataFrame | TextFrame)
+        names = list(frame) if is_read else column_names(frame)
         found = with_columns(reading, names)
     except DataError as error:
         eager = _kept(frame, reading)
@@ -632,7 +637,8 @@ def _answered(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
         reading.unit,
         reading.rater,
     }
-    return frame.drop(columns=[name for name in frame if str(name) in others])
+    omitted = [name for name in frame if str(name) in others]
+    return frame.drop(columns=omitted) if omitted else frame
 
 
 def _from_wide(frame: pd.DataFrame, reading: Reading, note: Note) -> Annotations:
@@ -647,7 +653,7 @@ def _from_wide(frame: pd.DataFrame, reading: Reading, note: Note) -> Annotations
         return read_units(assemble(Annotations, long, reading), table, reading)
     raters = find_names(reading.raters or (), frame.columns)
     if unit is None:
-        unit = guess_wide_unit(frame.drop(columns=raters, errors="ignore"))
+        unit = guess_wide_unit(frame.drop(columns=raters, errors="ignore") if raters else frame)
         shown = _some(raters or [name for name in frame if name != unit])
         note(f"Columns guessed: unit = {unit or 'none, one per row'}, raters = {shown}")
     long = layouts.from_wide(frame, unit, raters or None)

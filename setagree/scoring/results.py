@@ -43,7 +43,7 @@ from setagree.wording.result_base import (
     paragraphs,
     wrapped,
 )
-from setagree.wording.tables import Column
+from setagree.wording.tables import Column, TextTable
 
 _FEWEST = 3
 """Minimum number of raters for an inference about other raters."""
@@ -550,7 +550,13 @@ class AgreementTable(ResultRows[Agreement]):
         return str(self)
 
     def __str__(self) -> str:
-        return paragraphs(self.heading, str(self._printed()[0]), *self._notes())
+        return paragraphs(self.heading, str(self._table()), *self._notes())
+
+    def _table(self) -> TextTable:
+        """Return the rows as text, without a frame."""
+        cells: dict[str, Any] = {x: [getattr(row, x, None) for row in self.rows] for x in COLUMNS}
+        cells["low"], cells["high"] = zip(*(x.interval(self.level) for x in self.rows), strict=True)
+        return TextTable.of(cells, self.columns, self.level)
 
     def _line(self) -> str:
         return self.heading
@@ -645,6 +651,9 @@ class IntervalTable(AgreementTable):
         """Return a tidy frame; without p, which is that of another interval."""
         frame = described(super().to_frame(level=level), self.rows)
         return frame.assign(**self.uncertainty).drop(columns="p_value")
+
+    def _table(self) -> TextTable:
+        return self._printed()[0]
 
     def _notes(self) -> list[str]:
         whys = dict.fromkeys(f"{why}." for why in self.why if why)

@@ -23,9 +23,8 @@ _INDEXED = (pd.Series, pd.DataFrame)
 
 @cache
 def _rows() -> Any:
-    """Return the types of rows; a constant would import pandas."""
-    arrays = (np.ndarray, pd.api.extensions.ExtensionArray, pd.Series, pd.Index)
-    return (list, tuple, range, *arrays)
+    """Return the types of rows."""
+    return (list, tuple, range, np.ndarray, pd.api.extensions.ExtensionArray, pd.Series, pd.Index)
 
 
 _FORMS = (

@@ -31,6 +31,7 @@ from setagree.study.codes import (
     MISSING,
     Answers,
     Column,
+    TextColumn,
     as_objects,
     code_label_sets,
     factorise,
@@ -97,7 +98,8 @@ def _check_named(columns: list[Any], names: Sequence[object]) -> None:
 
 def pick_column(data: pd.DataFrame, name: object) -> Column:
     """Return the one column called ``name``."""
-    if not (isinstance(name, str) and data.columns.is_unique and name in data.columns):
+    is_unique = getattr(data.columns, "is_unique", True)
+    if not (isinstance(name, str) and is_unique and name in data.columns):
         check_column(list(data.columns), name)
     column = data[name]
     return without_dictionary(column) if isinstance(column.dtype, pd.ArrowDtype) else column
@@ -387,7 +389,7 @@ def _rows(column: Column, positions: npt.NDArray[np.intp]) -> str:
 
 def read_nulls(
     answers: Answers,
-    column: Column,
+    column: Column | TextColumn,
     blank: Blank,
     *,
     is_explicit: bool,
@@ -404,7 +406,8 @@ def read_nulls(
     With `is_explicit`, `blank` was passed by the caller and is not the default. With `is_long`, the
     column is that of a long table. `place` and `times` are as in `code_label_sets`.
     """
-    is_null = (answers.codes == MISSING) & column.isna().to_numpy(dtype=bool)
+    is_null = answers.codes == MISSING
+    is_null &= not isinstance(column, TextColumn) and column.isna().to_numpy(dtype=bool)
     n_null, explicit = n_cells(is_null, times), blank if is_explicit else None
     if n_null and is_long and answers.is_text:
         read_as: Blank = "missing" if answers.n_blank else blank

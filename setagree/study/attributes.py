@@ -226,9 +226,9 @@ def marked_models(study: Annotations) -> list[Any]:
     >>> marked_models(study)
     ['r2']
     """
-    frame, models = study.raters_frame, dict[Any, None]()
-    for name in frame:
-        roles = {rater: str(cell).casefold().strip() for rater, cell in frame[name].items()}
+    models = dict[Any, None]()
+    for name, cells in () if study.rater_table is None else study.raters_frame.items():
+        roles = {rater: str(cell).casefold().strip() for rater, cell in cells.items()}
         is_role = _MODELS & {*roles.values()} and {*roles.values()} <= _MODELS | _PEOPLE
         if name == IS_MODEL or is_role:
             models |= dict.fromkeys(r for r, role in roles.items() if role in {"true", *_MODELS})

@@ -97,6 +97,35 @@ class Answers:
     order: tuple[Value, ...] = ()
 
 
+class TextColumn(np.ndarray[Any, np.dtype[np.object_]]):
+    """A column of text; other attributes than those of arrays are those of pandas."""
+
+    name: str | None = None
+
+    def __new__(cls, cells: Iterable[object], name: str | None = None) -> Any:
+        """Return a column with a name."""
+        column = np.array([*cells], dtype=object).view(cls)
+        column.name = name
+        return column
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(pd.Series(self.tolist(), name=self.name), attribute)
+
+
+class TextFrame(dict[str, TextColumn]):
+    """Columns of text by name; other attributes than those of dicts are those of pandas."""
+
+    def __len__(self) -> int:
+        return len(next(iter(self.values())))
+
+    def __getattr__(self, attribute: str) -> Any:
+        return [*self] if attribute == "columns" else getattr(self.to_pandas(), attribute)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as one of pandas."""
+        return pd.DataFrame({name: cells.tolist() for name, cells in self.items()})
+
+
 def as_objects(items: Iterable[object]) -> npt.NDArray[np.object_]:
     """Return a one-dimensional object array of items of any type."""
     if isinstance(items, pd.Index) and isinstance(items.dtype, pd.StringDtype):
@@ -291,7 +320,8 @@ def factorise(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
 
 
 def _is_short_text(column: Column) -> bool:
-    return len(column) <= _FEW and isinstance(column.dtype, pd.StringDtype)
+    is_short = len(column) <= _FEW and isinstance(column.dtype, pd.StringDtype)
+    return is_short or isinstance(column, TextColumn)
 
 
 def _factorise_text(column: Column) -> tuple[Codes, list[Any]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Literal, TypeAlias
 
 from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
@@ -525,7 +525,7 @@ def _crossed(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
 
 def _words(column: Column, label_sep: str) -> set[str]:
     """Return approximate labels of the first cells of a column."""
-    cells = [cell for cell in column.head(_MAX_ROWS).tolist() if not is_missing(cell)]
+    cells = [cell for cell in islice(column, _MAX_ROWS) if not is_missing(cell)]
     parts = (
         _NO_WORDS.sub(" ", part).strip() for cell in cells for part in str(cell).split(label_sep)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,15 @@ from setagree.errors import (
     shorten,
 )
 from setagree.lazy import pd
-from setagree.study.codes import Column, as_objects, as_ordered, common_order, is_text, order_of
+from setagree.study.codes import (
+    Column,
+    TextFrame,
+    as_objects,
+    as_ordered,
+    common_order,
+    is_text,
+    order_of,
+)
 from setagree.study.numbers import EXACT
 
 if TYPE_CHECKING:
@@ -30,11 +38,11 @@ Frame: TypeAlias = "pd.DataFrame | IntoFrame"
 
 
 def open_frame(data: object, *, also: str = "") -> Any:
-    """Return a pandas frame unchanged, and a table of another library wrapped by narwhals.
+    """Return a frame of pandas or text unchanged, and that of another library with narwhals.
 
     `also` describes other accepted types, for the error.
     """
-    if isinstance(data, pd.DataFrame):
+    if isinstance(data, pd.DataFrame | TextFrame):
         return data
     try:
         streams = hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
@@ -62,15 +70,16 @@ def open_frame(data: object, *, also: str = "") -> Any:
 def column_names(data: Frame) -> list[Any]:
     """Return the names of the columns of a table without reading it."""
     frame = open_frame(data)
-    return list(frame.columns) if isinstance(frame, pd.DataFrame) else _names(frame)
+    return [*frame.columns] if isinstance(frame, pd.DataFrame | TextFrame) else _names(frame)
 
 
 def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFrame:
     """Return the named columns of a table (default: all) as a pandas frame.
 
-    A pandas frame is returned unchanged. Text, lists of text and objects remain in Arrow, so that
-    only their distinct cells become Python objects, and ordered categories remain ordered. Numbers
-    and flags with missing cells become nullable, so that large whole numbers keep all digits.
+    A pandas frame or a `TextFrame` is returned unchanged. Text, lists of text and objects remain in
+    Arrow, so that only their distinct cells become Python objects, and ordered categories remain
+    ordered. Numbers and flags with missing cells become nullable, so that large whole numbers keep
+    all digits.
 
     Raises
     ------
@@ -78,8 +87,8 @@ def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFram
         The object is not a table, or has no such column.
     """
     frame = open_frame(data)
-    if isinstance(frame, pd.DataFrame):
-        return frame
+    if isinstance(frame, pd.DataFrame | TextFrame):
+        return cast("pd.DataFrame", frame)
     present = _names(frame)
     selected = present if names is None else list(names)
     check_columns(present, selected)

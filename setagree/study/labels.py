@@ -244,7 +244,9 @@ def is_missing(cell: object) -> bool:
     """Return whether a cell is a missing scalar of pandas: None, NaN, NA or NaT."""
     if isinstance(cell, Decimal):
         return cell.is_qnan()  # comparing a signaling NaN raises an error
-    return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cast(Any, cell))))
+    if cell is None or isinstance(cell, str):
+        return cell is None
+    return pd.api.types.is_scalar(cell) and bool(pd.isna(cast(Any, cell)))
 
 
 def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:

@@ -34,6 +34,7 @@ from setagree.study.codes import (
     MISSING,
     Answers,
     Column,
+    TextColumn,
     as_objects,
     as_ordered,
     code_label_sets,
@@ -196,7 +197,9 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     names = others if raters is None else list(raters)
     _check_nameless("column of a rater", names)
     is_whole = ids.dtype.kind in "iu" and not ids.hasnans
-    ids = pd.Series(ids if is_whole else as_objects(ids), dtype=ids.dtype if is_whole else object)
+    if not isinstance(ids, TextColumn):
+        kind = ids.dtype if is_whole else object
+        ids = pd.Series(ids if is_whole else as_objects(ids), dtype=kind)
     if not is_whole:
         _check_nameless("row of a unit", ids)
     columns = [pick_column(data, name) for name in names]
@@ -211,6 +214,9 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
         warn_agreed(names)
     else:
         _warn_texts(columns)
+    if isinstance(ids, TextColumn):
+        parts = [*ids] * len(names), [name for name in names for _ in ids], chain(*columns)
+        return LongColumns(*map(TextColumn, parts))
     is_array = unit is None and raters is None and isinstance(data.columns, pd.RangeIndex)
     return LongColumns(
         pd.Series(np.tile(ids.to_numpy(), len(columns)), dtype=ids.dtype, name=ids.name),

@@ -28,7 +28,7 @@ from setagree.errors import (
 )
 from setagree.lazy import pd
 from setagree.study.assembly import code_ids, pick_column
-from setagree.study.codes import as_objects, is_ordered
+from setagree.study.codes import TextFrame, as_objects, is_ordered
 from setagree.study.frames import (
     Frame,
     as_pandas,
@@ -388,12 +388,12 @@ def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
     DataError
         A column is absent or has other cells, or no row matches or is observed.
     """
-    is_pandas, where = isinstance(data, pd.DataFrame), reading.condition
-    frame: Any = data if is_pandas else open_frame(data)
-    names = list(frame) if is_pandas else column_names(frame)
+    is_read, where = isinstance(data, pd.DataFrame | TextFrame), reading.condition
+    frame: Any = data if is_read else open_frame(data)
+    names = list(frame) if is_read else column_names(frame)
     warn_unread_weights(names, reading)
     has_marks = has_unnamed_marks(names, reading)
-    table = _named_columns(frame, names, reading, has_marks=has_marks)
+    table = frame if is_read else _named_columns(frame, names, reading, has_marks=has_marks)
     if not (where or has_marks or reading.order_by or reading.status or reading.queued):
         return PreparedRows(table)
     table, unobserved, statuses = numbered(table), None, None
@@ -424,8 +424,6 @@ def _named_columns(
     frame: Any, names: Collection[Any], reading: Reading, *, has_marks: bool
 ) -> pd.DataFrame:
     """Return the columns that a reading names, or all of them if some are absent, for errors."""
-    if isinstance(frame, pd.DataFrame):
-        return frame
     answers = reading.answer if isinstance(reading.answer, list) else [reading.answer]
     named = [reading.unit, reading.rater, *answers, *reading.further_columns, *[QUEUED] * has_marks]
     named += reading.condition.columns if reading.condition else ()

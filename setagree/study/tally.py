@@ -23,6 +23,7 @@ from setagree.study.codes import (
     as_objects,
     common_order,
     entries_of,
+    merge,
     read_only,
 )
 from setagree.study.identifiers import Keys, value_numbers
@@ -409,7 +410,9 @@ def _in_patterns(tally: Tally) -> Tally:
         codes, n = given.tokens()
         ones = np.ones(len(codes))
         rows = Tally("category", (*range(n),), given.indptr, codes, ones, tally.multiplicity)
-    group, distinct = pd.factorize(_fingerprints(rows))
+    keys = _fingerprints(rows)
+    # Faster than the import of pandas.
+    group, distinct = merge(keys.tolist()) if len(keys) < _FEW_RATINGS else pd.factorize(keys)
     first = np.empty(len(distinct), dtype=np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
     if len(first) == tally.n_patterns or not _equal_rows(rows, first[group]):

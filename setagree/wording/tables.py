@@ -61,6 +61,9 @@ Kind: TypeAlias = Literal[_Plain, "yes", "interval", "half_width", "estimate", "
 """Format of a cell. A name is text from a user, and is cut; a text is from setagree, in a report
 perhaps a sentence with names in it. An estimate and a change (signed) have their interval."""
 
+Cells: TypeAlias = "pd.DataFrame | Mapping[str, Sequence[Any]]"
+"""A frame, or the cells of its columns by name."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -120,13 +123,13 @@ class Column:
         """Return whether a frame has a cell of the column that is not missing."""
         return self.first in frame and bool(frame[self.first].notna().any())
 
-    def values(self, frame: pd.DataFrame) -> list[Any]:
+    def values(self, frame: Cells) -> list[Any]:
         """Return the cells of the column, a tuple each if it has several sources."""
         if isinstance(self.source, tuple):
-            return [*zip(*(frame[name].tolist() for name in self.source), strict=True)]
+            return [*zip(*(frame[name] for name in self.source), strict=True)]
         return [*frame[self.source]]
 
-    def cells(self, frame: pd.DataFrame) -> list[str]:
+    def cells(self, frame: Cells) -> list[str]:
         """Return the cells of the column as text."""
         texts = ["-" if is_nothing(x) else _FORMATS[self.kind][0](x) for x in self.values(frame)]
         return [cut(text, self.longest) for text in texts] if self.kind == "name" else texts
@@ -234,7 +237,7 @@ class TextTable:
     left: Collection[str]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, columns: Iterable[Column], level: float) -> TextTable:
+    def of(cls, frame: Cells, columns: Iterable[Column], level: float) -> TextTable:
         """Return the columns that a frame has."""
         kept = {each.heading(level): each for each in columns if each.first in frame}
         left = {head for head, each in kept.items() if not each.is_number}

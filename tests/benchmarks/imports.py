@@ -17,7 +17,7 @@ STARTS = (
     ("import setagree, and its agreement", ["-c", LOOK], 1.0),
     ("setagree --version", ["-m", "setagree", "--version"], 0.1),
     ("setagree --help", ["-m", "setagree", "--help"], 0.5),
-    ("setagree score, the example", ["-m", "setagree", "score", str(EXAMPLE), "--wide"], 1.6),
+    ("setagree score, the example", ["-m", "setagree", "score", str(EXAMPLE), "--wide"], 1.3),
 )
 ENGINES = {
     *("matplotlib", "jinja2", "seaborn", "typer", "click", "rich", "tqdm", "duckdb"),

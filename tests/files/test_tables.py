@@ -23,6 +23,7 @@ from setagree.errors import FileError, OptionError, SetagreeError
 from setagree.files import delimited
 from setagree.files import tables as files
 from setagree.files.tables import read_table
+from setagree.study.codes import TextFrame
 
 TABLE = 'unit,rater,labels\nu1,ann,"joy, fear"\nu1,bob,joy\nu2,ann,\nu2,bob,None\n'
 ROWS = [["u1", "ann", "joy, fear"], ["u1", "bob", "joy"], ["u2", "ann", ""], ["u2", "bob", "None"]]
@@ -67,11 +68,13 @@ PIECES += ["\n", "\n", "\n\n", "\r\n", "\r", "\ufeff", "u1,ann,joy\n", 'u2,bob,"
 
 
 @given(text=st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
-def test_arrow_and_pandas_read_the_same(text):
+def test_all_readers_read_the_same(text):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         path = Path(folder, "study.csv")
         path.write_text(f"unit,rater,labels\n{text}", encoding="utf-8", newline="")
         found = outcome(path)
+        patched.setattr(delimited, "_plain_table", lambda *_: None)  # then Arrow reads
+        assert outcome(path) == found
         patched.setattr(delimited, "is_bounded", lambda: True)  # then Arrow does not read
         assert outcome(path) == found
 
@@ -83,6 +86,22 @@ def outcome(path):
     except FileError as error:
         return str(error)
     return [list(table), table.to_numpy().tolist()]
+
+
+class TestTextFrame:
+    def test_its_columns_have_the_attributes_of_pandas(self, write):
+        path = write(TABLE)
+        table, frame = read_table(path, may_be_text=True), read_table(path)
+        assert isinstance(table, TextFrame)
+        pd.testing.assert_frame_equal(table.to_pandas(), frame)
+        assert len(table) == len(frame)
+        assert [*table] == table.columns == [*frame]
+        pd.testing.assert_frame_equal(table.iloc[1:], frame.iloc[1:])
+        pd.testing.assert_series_equal(table["rater"].iloc[1:], frame["rater"].iloc[1:])
+
+    @pytest.mark.parametrize("text", ["unit,rater\n" + "u1,ann\n" * 10_000, "one\ntwo\n"])
+    def test_other_tables_are_frames_of_pandas(self, write, text):
+        assert isinstance(read_table(write(text), may_be_text=True), pd.DataFrame)
 
 
 class TestCells:
