@@ -552,7 +552,7 @@ class TestConfusionsAboveChance:
                     (g, i, [f"l{v}"]) for g, row in enumerate(values) for i, v in enumerate(row)
                 ]
                 study = sa.Annotations.from_triples(triples)
-            found += bool((sa.confusions(study, n_resamples=199, rng=k)["p_value"] <= 0.05).any())
+            found += bool((sa.confusions(study, n_resamples=99, rng=k)["p_value"] <= 0.05).any())
         assert stats.binomtest(found, 100).proportion_ci(0.95).low <= 0.07
 
 

@@ -1,4 +1,4 @@
-"""What setagree answers to everything it can be asked, on studies of several kinds, as numbers."""
+"""What setagree answers to everything it can be asked, on studies of several kinds."""
 
 import tempfile
 import warnings
@@ -141,30 +141,20 @@ def _report(study):
         return path.read_text(encoding="utf-8")
 
 
-def plain(answer):
-    """Return an answer as lists, numbers and texts."""
-    if hasattr(answer, "to_frame"):
-        answer = answer.to_frame()
-    if isinstance(answer, pd.DataFrame):
-        return {str(name): plain(answer[name].tolist()) for name in answer}
-    if isinstance(answer, list | tuple):
-        return [plain(one) for one in answer]
-    if isinstance(answer, float | int | np.number):
-        return float(answer)
-    return str(answer)
+def errors_of(kind):
+    """Return the number of questions about the study of a kind, and the errors of those that fail.
 
-
-def answers(chosen=None):
-    """Return what every question to every study gives; where it fails, the error."""
-    out = {}
-    for kind, study in studies().items():
-        if chosen is not None and kind not in chosen:
-            continue
-        for name, ask in questions(study, kind):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                try:
-                    out[f"{kind}: {name}"] = plain(ask())
-                except Exception as error:  # noqa: BLE001 - it is the answer
-                    out[f"{kind}: {name}"] = error
-    return out
+    Results are asked for their tables, too, some of which are computed there.
+    """
+    n_asked, errors = 0, {}
+    for name, ask in questions(studies()[kind], kind):
+        n_asked += 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                answer = ask()
+                if hasattr(answer, "to_frame"):
+                    answer.to_frame()
+            except Exception as error:  # noqa: BLE001 - it is the answer
+                errors[name] = error
+    return n_asked, errors
