@@ -278,9 +278,10 @@ def local(monkeypatch):
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="this system has no time.tzset")
 @pytest.mark.filterwarnings("ignore::setagree.errors.SetagreeWarning")
 class TestZones:
-    def check(self, data, **limit):
+    def check(self, data, conditions=KEPT_BEFORE, **limit):
         """Check how many units every condition keeps, and what is said where it keeps none."""
-        for condition, n_units in KEPT_BEFORE.items():
+        for condition in conditions:
+            n_units = KEPT_BEFORE[condition]
             if n_units is not None:
                 assert sa.tally(data, where=condition, **limit).n_units == n_units
                 continue
@@ -314,7 +315,8 @@ class TestZones:
         assert time.tzname != ("UTC", "UTC"), local
         for path in in_files(timed("us"), tmp_path):
             self.check(path)
-            self.check(path, memory_limit="500MB")
+            # Text is compared by the code that reads a file into memory, which gets all conditions.
+            self.check(path, [*KEPT_BEFORE][:2] + [*KEPT_BEFORE][-1:], memory_limit="500MB")
 
     @pytest.mark.slow
     def test_dask(self, local):
