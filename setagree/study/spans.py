@@ -259,7 +259,9 @@ def table_spans(
             f"blank ({counted(len(odd), 'row')})."
         )
     # a column of integers with blanks has floats
-    labels = [int(x) if isinstance(x, float) and x.is_integer() else x for x in cells.iloc[:, 2]]
+    labels = [
+        int(x) if isinstance(x, float) and x.is_integer() else x for x in cells.iloc[:, 2].tolist()
+    ]
     columns = (documents, raters, *offsets.to_numpy().T.tolist(), labels, places)
     spans.rows = [Span(*row) for row in compress(zip(*columns, strict=True), has_span)]
     return spans
@@ -387,7 +389,7 @@ def study_of_spans(
     size = atoms["high"] - atoms["low"]
     if not (atoms % 1).any(axis=None):
         atoms = atoms.astype(np.int64)
-    places = [*atoms.itertuples(index=False)]
+    places = [*atoms.itertuples(index=False, name=None)]
     units = as_objects([f"{names[d]}:{low}-{high}" for d, low, high in places])
     columns: dict[str, Any] = {
         "document": as_objects(names)[atoms["document"].to_numpy()],
