@@ -103,7 +103,7 @@ class TestFromAnnotations:
         sized = study.sampled(
             cluster=dict.fromkeys(study.units, "d"), size=dict.fromkeys(study.units, 2)
         )
-        with pytest.raises(OptionError, match="a tally has no documents"):
+        with pytest.raises(OptionError, match="from_annotations is not defined for units with"):
             Tally.from_annotations(sized)
 
 
