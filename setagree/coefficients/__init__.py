@@ -2,17 +2,26 @@
 
 Alpha, Fleiss' kappa and their standard errors, in the order of computation:
 
-1. `study.tally.Tally.of` counts c_ik, the answers k to unit i, from the integer codes of a study;
-   equal rows are one pattern. `credit.base.Weights` has the distances D and the largest, d_max.
-2. `Case.mean_disagreement` in `case` is x_i, the mean distance between two answers to a unit.
-3. `estimate` in `sums` returns the coefficient as a function of five sums over units, which
-   `features` defines for alpha and for the kappas. `UnitSums.chance` is 1 - pe; `Urn` in
-   `chance_models` has its form F.
-4. `UnitSums.linearised` and `slopes` are the linearised values of the units, and `standard_error`
-   is the standard error of units drawn one by one. `scoring.scorer.make_agreement` takes these.
+    ==============  ==================================================================
+    c_ik            `study.tally.Tally.of`: how often unit i has the answer k; equal units are one
+                    pattern with a multiplicity. A missing answer has no code, and a unit
+                    without answers is not in the tally.
+    r_i             `Tally.pattern_ratings`: the number of answers to unit i, at least 1
+    D, d_max        `credit.base.Weights`: the distances, and the largest. All disagreements are
+                    divided by d_max, which cancels in the coefficient and in its error.
+    x_i             `case.Case.mean_disagreement`: the mean distance of two answers to unit i
+    n_i ... own_i   `sums.features`: what a unit adds to the five sums, for alpha and for the kappas
+    n, M, O, P      `sums.UnitSums.sums`
+    X, F X          `UnitSums.urn` and `to_values`; c_i' F X is `to_urn`, and X' F X is `form`
+    y, y_i          `UnitSums.chance`: 1 - pe, and what unit i adds to it
+    1 - x / y       `sums.estimate`: the coefficient
+    z_i             `UnitSums.linearised`, with the coefficients of `slopes`
+    standard error  `sums.standard_error` of z_i
+    ==============  ==================================================================
 
-All else in `sums` is for clusters, sampling weights, spans, resamples and leaving out units. The
-other modules are:
+All else in `sums` is for clusters, sampling weights, spans, resamples and leaving out units;
+without them the masses of all units are `Tally.multiplicity`. `scoring.scorer` takes the estimate
+and its error into a result. The other modules are:
 
 - `conger`: 1 - pe of Conger's and Cohen's kappa, with an urn for each rater; `multivalued`: of
   alpha for multi-valued data.

@@ -64,7 +64,7 @@ class Case:
 
     @cached_property
     def disagreement(self) -> Floats:
-        """q_i = sum_kl c_ik c_il d_kl of each pattern: ordered pairs of its ratings."""
+        """q_i = sum_kl c_ik c_il d_kl of each pattern: ordered pairs of its ratings; d_kk = 0."""
         return pattern_disagreement(self.tally, self.weights)
 
     @cached_property

@@ -169,8 +169,8 @@ def slopes(
         kappa_i = (n / m) (pa_i - pe 1[r_i >= 2]) / (1 - pe) = (n / m) (M_i - O_i / y)
         kappa*_i - kappa_i = -2 (1 - kappa) (pe_i - pe) / (1 - pe) = 2 (x / y) (y_i - y) / y
 
-    For alpha, with rbar the mean of M_i, 1/N = own / M² and y' = (1 - 1/N) y, which is the mean of
-    y_i with weights M_i:
+    The last term of a kappa is d P y_i, of alpha d P M_i y_i. For alpha, with rbar the mean of M_i,
+    1/N = own / M² and y' = (1 - 1/N) y, which is the mean of y_i with weights M_i:
 
         alpha*_i = 1 + (M_i / rbar - 1) x / y - O_i / (rbar y')
                    - 2 (x / y') (M_i / rbar) (1 - y_i / y').
@@ -310,15 +310,9 @@ class UnitSums:
         if self.without_same_rater:
             return self._linearised_by_document
         M, O, counted = f.M, f.O, self.case.tally.multiplicity * f.n
-        strata = self._strata_of_size
-        by_unit = (model.needs_raters and self.case.study is not None) or strata is not None
-        if by_unit:
-            at = self.case.tally.unit_patterns
-            M, O, counted = M[at], O[at], np.ones(self.case.tally.n_units)
-            y_i = y_i if y_i is None or model.needs_raters else y_i[at]
-        if strata is not None:
-            M, O = self._stratified(strata, np.where(M > 0, O, np.nan))
-        # a + b M_i + c O_i + d share_i c_i' F X, with share_i c_i' F X = n_i r_i share_i P y_i
+        if by_unit := self._is_by_unit:
+            M, O, y_i, counted = self._of_units(y_i)
+        # z_i = a + b M_i + c O_i + d share_i c_i' F X, with c_i' F X = r_i P y_i
         a, b, c, d = slopes(model, S, y, self.rbar, varies=y_i is not None)
         values = a + b * M + c * O
         if y_i is not None:
@@ -342,6 +336,22 @@ class UnitSums:
         """The stratum of each unit if their sizes make the weights of the kappas."""
         sample = self.case.sample
         return None if sample is None or self.model.weigh == "ratings" else sample.strata_of_size
+
+    @property
+    def _is_by_unit(self) -> bool:
+        """Whether units of one pattern have linearised values of their own."""
+        of_raters = self.model.needs_raters and self.case.study is not None
+        return of_raters or self._strata_of_size is not None
+
+    def _of_units(self, y_i: Floats | None) -> tuple[Floats, Floats, Floats | None, Floats]:
+        """Return M_i, O_i and y_i of each unit, and the ones for which it counts."""
+        (f, _), at, strata = self.of_patterns, self.case.tally.unit_patterns, self._strata_of_size
+        M, O = f.M[at], f.O[at]
+        if strata is not None:
+            M, O = self._stratified(strata, np.where(M > 0, O, np.nan))
+        if y_i is not None and not self.model.needs_raters:
+            y_i = y_i[at]
+        return M, O, y_i, np.ones(self.case.tally.n_units)
 
     def _stratified(self, strata: Codes, x_i: Floats) -> tuple[Floats, Floats]:
         """Return M_i and O_i of each unit if the sizes of strata make the weights.
@@ -390,7 +400,7 @@ class UnitSums:
     def same_rater(self) -> SameRater | None:
         """Sums over pairs of one rater in one document for alpha of units with sizes, else None."""
         is_alpha = isinstance(self.model, Urn) and self.model.weigh == "ratings"
-        return SameRater.of(self.case) if is_alpha else None
+        return SameRater.of(self.case) if is_alpha and self.case.is_sized else None
 
     @property
     def without_same_rater(self) -> bool:

@@ -40,11 +40,11 @@ from setagree.files.streams import Paths, file_names, is_stdin, listable, matchi
 from setagree.files.tables import read_table
 from setagree.lazy import pd
 from setagree.study.annotations import Annotations
+from setagree.study.answer_warnings import as_spans
 from setagree.study.attributes import IS_MODEL
 from setagree.study.codes import Column, as_objects
 from setagree.study.reading import Duplicates, Reading, check_encoding, for_tables
 from setagree.study.row_filter import NO_ROWS, Where, kept_rows
-from setagree.study.spans import as_spans
 
 _ROW_A_LABEL = "plain_row_per_label"
 _TABLES = {"plain_long", "plain_wide"}

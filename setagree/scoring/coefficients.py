@@ -1,4 +1,4 @@
-"""The coefficients as functions, and their registry; their formulas are in `coefficients`."""
+"""The coefficients as functions, and their registry; `setagree.coefficients.sums` computes them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def krippendorff_alpha(
 
 
 @coefficient(
-    model=Urn(),
+    model=Urn("units"),
     title="Fleiss' kappa",
     symbol="κ",
     short="kappa",
@@ -100,9 +100,10 @@ def fleiss_kappa(
 ) -> Agreement:
     """Return Fleiss' kappa (pa - pe) / (1 - pe), generalised to any distance and missing ratings.
 
-    pa is the mean over units of the credit between two of its ratings; pe = pi' W pi, with pi_k the
-    mean share of value k in a unit. With two raters it is Scott's pi. On complete data with r
-    raters and U units, alpha = kappa + (1 - kappa) / (U r).
+    pa is the mean credit between two ratings of a unit, over the units that have two; pe = pi' W
+    pi, with pi_k the mean share of value k in a unit, over all rated units. With two raters it is
+    Scott's pi. On complete data with r raters and U units, alpha = kappa + (1 - kappa) / (U r). The
+    standard error is that of Gwet (2014), by linearisation.
 
     Parameters
     ----------
@@ -236,7 +237,7 @@ def cohen_kappa(
 
 
 @coefficient(
-    model=Urn(),
+    model=Urn("units"),
     title="Scott's pi",
     symbol="π",
     short="pi",

@@ -25,6 +25,7 @@ from setagree.errors import (
 )
 from setagree.lazy import pd
 from setagree.study import attributes, layouts
+from setagree.study.answer_warnings import warn_pieces
 from setagree.study.assembly import assemble, from_long
 from setagree.study.codes import (
     Kind,
@@ -44,7 +45,7 @@ from setagree.study.numbers import inferred
 from setagree.study.preparation import prepare_rows, statuses, with_unobserved
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading
 from setagree.study.sampling import Sampling
-from setagree.study.spans import from_spans, warn_pieces
+from setagree.study.spans import from_spans
 from setagree.wording.label_sets import Label, display_labels, sorted_labels
 from setagree.wording.tables import html_table
 

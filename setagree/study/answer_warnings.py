@@ -25,6 +25,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.lazy import pd
 from setagree.study.numbers import usual_spelling
 from setagree.wording.label_sets import LabelSet, sorted_labels
 
@@ -564,3 +565,29 @@ def _counts(texts: Sequence[str], n_ratings: Mapping[str, int]) -> str:
     shown = [f"{shorten(text)} ({counted(n_ratings[text], 'rating')})" for text in texts[:5]]
     rest = f" and {len(texts) - 5:,} more" if len(texts) > 5 else ""
     return f"label{'s' if len(texts) > 1 else ''} {', '.join(shown)}{rest}"
+
+
+_PIECE = r"^(?s:(?P<document>.*)):(?P<low>\d+(?:\.\d+)?)-(?P<high>\d+(?:\.\d+)?)$"
+
+
+def warn_pieces(units: Sequence[object]) -> None:
+    """Warn if units are pieces of documents, such as ``doc1:0-40``, which count once each.
+
+    The pieces of each document must be contiguous and start at 0, as in a study of spans.
+    """
+    if len(units) < 2 or re.search(_PIECE, str(units[0])) is None:
+        return
+    pieces = pd.Series([*map(str, units)]).str.extract(_PIECE)
+    pieces = pieces.astype({"low": float, "high": float}).sort_values(["document", "low"])
+    if (pieces["low"] == pieces.groupby("document")["high"].shift(fill_value=0)).all():
+        warn(
+            f"units such as {shorten(units[0])} appear to be pieces of documents in a study of "
+            f"labelled spans, and count once each; to count them by length, read the spans "
+            f"themselves with {as_spans()}.",
+            SetagreeWarning,
+        )
+
+
+def as_spans() -> str:
+    """Return the option of `read` or of the command that reads labelled spans."""
+    return python_or_command(option("spans", value=True), "--spans auto")

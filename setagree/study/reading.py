@@ -274,9 +274,10 @@ class Reading:
                 raise OptionError(f"{option('sql', self.sql)} must be a query; omit it, or SELECT.")
         _ = self.condition
         self._check_spans()
-        names = [x for x in self._layout if x != option("unit")] + self.column_options
-        if self.tool not in ("auto", "table") and names:
-            raise for_tables(names[0], self.tool)
+        if self.tool not in ("auto", "table"):
+            names = [x for x in self._layout if x != option("unit")] + self.column_options
+            if names:
+                raise for_tables(names[0], self.tool)
         self._check_layout()
         rows = {name: getattr(self, name) for name in ("status", "queued", "degree")}
         if any(rows.values()):

@@ -22,12 +22,11 @@ from setagree.errors import (
     counted,
     listing,
     option,
-    python_or_command,
     shorten,
     warn,
 )
 from setagree.lazy import pd
-from setagree.study.answer_warnings import warn_similar
+from setagree.study.answer_warnings import as_spans, warn_similar
 from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.codes import as_objects, entries_of
 from setagree.study.frames import Frame, as_pandas, check_columns, column_names, row_numbers
@@ -53,7 +52,6 @@ USUAL = {
 """Usual names of the columns of spans besides document, rater and label."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
-_PIECE = r"^(?s:(?P<document>.*)):(?P<low>\d+(?:\.\d+)?)-(?P<high>\d+(?:\.\d+)?)$"
 _BYTES_PER_LABEL = 100
 """Memory of a label of a rater on an atom while the label sets are coded."""
 
@@ -303,11 +301,6 @@ def _add_done(spans: Spans, done: Done) -> None:
         raise OptionError(f"done={shorten(done)} must be 'all' or (document, rater) pairs.")
 
 
-def as_spans() -> str:
-    """Return the option of `read` or of the command that reads labelled spans."""
-    return python_or_command(option("spans", value=True), "--spans auto")
-
-
 def usual_columns(columns: Collection[Any]) -> dict[str, str | None]:
     """Return the columns of a table of spans by their usual names, or None for each missing one."""
     return {role: next((x for x in usual if x in columns), None) for role, usual in USUAL.items()}
@@ -326,24 +319,6 @@ def spans_hint(data: Frame) -> str:
         f"Columns {start!r} and {end!r} may be of labelled spans, which were not read; to read "
         f"them, use {as_spans()}."
     )
-
-
-def warn_pieces(units: Sequence[object]) -> None:
-    """Warn if units are pieces of documents, such as ``doc1:0-40``, which count once each.
-
-    The pieces of each document must be contiguous and start at 0, as in a study of spans.
-    """
-    if len(units) < 2 or re.search(_PIECE, str(units[0])) is None:
-        return
-    pieces = pd.Series([*map(str, units)]).str.extract(_PIECE)
-    pieces = pieces.astype({"low": float, "high": float}).sort_values(["document", "low"])
-    if (pieces["low"] == pieces.groupby("document")["high"].shift(fill_value=0)).all():
-        warn(
-            f"units such as {shorten(units[0])} appear to be pieces of documents in a study of "
-            f"labelled spans, and count once each; to count them by length, read the spans "
-            f"themselves with {as_spans()}.",
-            SetagreeWarning,
-        )
 
 
 def study_of_spans(

@@ -194,8 +194,8 @@ class TestRaters:
         pairs = [(2 * u + k, u, answers[(u + k * (u % 2)) % 3]) for u in range(300) for k in (0, 1)]
         study = sa.Annotations.from_triples([*pairs, *[("all", u, answers[0]) for u in range(300)]])
         whole = sa.mv_alpha(study)
-        seen, chance = [], Redrawn.chance
-        monkeypatch.setattr(Redrawn, "chance", lambda *args: seen.append(1) or chance(*args))
+        seen, chance = [], Redrawn.of_samples
+        monkeypatch.setattr(Redrawn, "of_samples", lambda *args: seen.append(1) or chance(*args))
         found = sa.jackknife(whole, over="raters").values
         assert len(seen) == len(answers) + 1
         monkeypatch.undo()
