@@ -491,9 +491,8 @@ class Agreement(Result):
     def influence(self) -> pd.Series[float]:
         """The linearised value of each unit, from which the standard error is made.
 
-        Their mean is the estimate; for alpha of N ratings, without weights, it is
-        alpha - (1 - alpha) / (N - 1). Units that the variance does not count (for alpha, those with
-        one rating) are left out.
+        Their mean is the estimate, for alpha of N ratings less (1 - alpha) / (N - 1). Units that
+        the variance does not count (for alpha, those with one rating) are left out.
         """
         values, counted_units = self.parts.influence, self.parts.counted
         units, patterns = self.tally.units, self.tally.unit_patterns
