@@ -506,7 +506,6 @@ MODULES = ["setagree", *(m.name for m in pkgutil.walk_packages(sa.__path__, "set
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [m for m in MODULES if m != "setagree.__main__"])
 def test_doctests(name):
-    """The examples in the docstrings give what they say."""
     if name.startswith("setagree.cli"):
         pytest.importorskip("typer")
     said = io.StringIO()

@@ -56,7 +56,6 @@ class TestNearNames:
         assert errors.near_names("10", [10, 7]) == [10]
 
     def test_limit(self):
-        """No more hints are given than asked for."""
         names = ["label a", "label b", "label c", "label d"]
         assert len(errors.near_names("label", names)) == 3
         assert len(errors.near_names("label", names, limit=1)) == 1
@@ -165,7 +164,6 @@ class TestChoice:
         errors.check_choice("case", "keep", ("keep", "lower"))
 
     def test_unknown(self):
-        """Another value is refused with the option, the value, the list and a hint."""
         with pytest.raises(errors.OptionError) as caught:
             errors.check_choice("case", "lowre", ("keep", "lower"))
         assert str(caught.value) == (

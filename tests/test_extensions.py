@@ -137,7 +137,6 @@ class TestCoefficient:
                 assert values[name] == by_hand(rest, self.name)
 
     def test_reduced(self, asked):
-        """A file that is reduced in pieces gives the same."""
         table = sa.agreement("study.csv", coefficient=asked, memory_limit="500MB")
         assert table[self.name, "masi"].estimate == pytest.approx(self.score.estimate, abs=1e-12)
 

@@ -111,7 +111,6 @@ class TestScore:
         assert "rater7, ...\n" in invoke("score", "many.csv", "--wide").stderr
 
     def test_some_raters(self):
-        """--raters takes some columns of a wide table and leaves the others alone."""
         Path("notes.csv").write_text("unit,note,r1,r2\n1,x,a,a\n2,y,b,b\n3,z,a,b\n")
         rows = json.loads(ok("score", "notes.csv", "--wide", "--raters", "r1,r2", "-f", "json"))
         assert rows[0]["n_raters"] == 2
@@ -126,7 +125,6 @@ class TestScore:
             assert found["krippendorff_alpha", distance] == alpha
 
     def test_wide_numbers(self):
-        """A wide table of scores is read with --kind value."""
         Path("wide.csv").write_text("item,a,b\n1,2,10\n2,3,3\n3,10,9\n")
         wide = ok("score", "wide.csv", "--wide", "--kind", "value", "-d", "interval", "-f", "json")
         assert wide == ok("score", "scores.csv", "-d", "interval", "-f", "json")
@@ -155,7 +153,6 @@ class TestScore:
         assert ("2 blank cells" in result.stderr) == (blank is None)
 
     def test_duplicates(self):
-        """A rater's second answer to a unit is refused unless one says what to do."""
         Path("twice.csv").write_text(LONG + LONG.partition("\n")[2])
         refused = refusal("score", "twice.csv", "--blank", "empty")
         assert "6 pairs" in refused
@@ -177,14 +174,12 @@ class TestScore:
         assert "3 distinct sets" in ok("score", "sep.csv", "--label-sep", label_sep)
 
     def test_case(self):
-        """--case lower makes Joy and joy one label."""
         Path("case.csv").write_text("unit,rater,labels\n1,a,Joy\n1,b,joy\n2,a,x\n2,b,x\n")
         assert "3 distinct sets" in ok("score", "case.csv")
         assert "2 distinct sets" in ok("score", "case.csv", "--case", "lower")
 
     @pytest.mark.parametrize("listed", ["joy,fear", "codes.txt", "./codes"])
     def test_codebook(self, listed):
-        """The codebook is a list, or a file with one label a line."""
         for name in ("codes.txt", "codes"):
             Path(name).write_text("\ufefffear\njoy\n\n", encoding="utf-8")
         ok("score", "long.csv", "--blank", "empty", "--codebook", listed)
@@ -267,7 +262,6 @@ class TestScore:
         ok("score", "latin.csv", "--delimiter", "^", "--encoding", "latin-1")
 
     def test_pattern(self):
-        """Several files with the same columns are one study."""
         head, _, body = LONG.partition("\n")
         rows = body.splitlines()
         Path("part-1.csv").write_text("\n".join([head, *rows[:3]]) + "\n")
@@ -363,7 +357,6 @@ class TestFormats:
         assert result.stdout.endswith("\n")
 
     def test_ascii_terminal(self):
-        """A terminal that knows no more than ASCII gets the table, too."""
         for words in (["score", "long.csv"], ["--help"], ["distances"], ["score", "--help"]):
             run = script(*words, stdout=io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
             assert (run.returncode, "Traceback" in run.stderr) == (0, False), run.stderr
@@ -373,7 +366,6 @@ class TestOutput:
     OPTIONS = ("score", "long.csv", "--blank", "empty", "--output")
 
     def test_written(self):
-        """The file holds what would have been printed, and nothing is printed."""
         expected = ok("score", "long.csv", "--blank", "empty")
         assert ok(*self.OPTIONS, "out.txt") == ""
         assert Path("out.txt").read_text(encoding="utf-8") == expected
@@ -382,14 +374,12 @@ class TestOutput:
         ("ending", "form"), [("json", "json"), ("csv", "csv"), ("MD", "markdown")]
     )
     def test_ending(self, ending, form):
-        """The ending sets the format unless --format does."""
         ok(*self.OPTIONS, f"out.{ending}")
         assert Path(f"out.{ending}").read_text() == ok(*self.OPTIONS[:-1], "--format", form)
         ok(*self.OPTIONS, f"out.{ending}", "--format", "table")
         assert "distinct sets" in Path(f"out.{ending}").read_text()
 
     def test_replaced(self):
-        """An old file is replaced; its mode and the link that led to it stay."""
         Path("real.txt").write_text("old")
         Path("real.txt").chmod(0o640)
         Path("link.txt").symlink_to("real.txt")
@@ -434,7 +424,6 @@ class TestOutput:
 
     @pytest.mark.parametrize("name", ["gone/out.txt", "."])
     def test_no_place(self, name):
-        """A folder that is not there, or stands there itself, is refused."""
         refusal(*self.OPTIONS, name)
 
     def test_pipe(self):
@@ -487,7 +476,6 @@ class TestRefusals:
         ids=lambda words: " ".join(words) if isinstance(words, list) else "",
     )
     def test_sentence(self, words, part):
-        """Whatever is wrong is named, with what was meant where that is near."""
         Path("numbers.csv").write_text("id,ann,bob\n1,3,4\n2,4,3\n")
         assert part in refusal("score", *words)
 
@@ -564,7 +552,6 @@ class TestHelp:
 
     @pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
     def test_help(self, words):
-        """Help lists the commands; an example comes first."""
         printed = ok(*words)
         assert printed.index("setagree score study.csv") < printed.index("distances")
         assert "bool" not in printed
@@ -602,7 +589,6 @@ class TestHelp:
 @pytest.mark.slow
 class TestProcess:
     def test_module(self):
-        """The package, run as a module, is the command."""
         run = process("score", "walk.csv", "--wide", "--blank", "missing")
         assert run.returncode == 0
         assert "0.4026" in run.stdout
@@ -616,7 +602,6 @@ class TestProcess:
 
     @pytest.mark.parametrize("words", [["score", "gone.csv"], ["score", "long.csv", "--nope"]])
     def test_bad_input(self, words):
-        """Exit code 2, a line on stderr, nothing on stdout."""
         run = script(*words)
         assert (run.returncode, run.stdout) == (2, "")
         assert len(run.stderr.splitlines()) == 1
@@ -707,7 +692,6 @@ class TestProcess:
         assert run.stderr.splitlines()[-1].startswith("Error: the results cannot be written")
 
     def test_fifo(self):
-        """A named pipe as input is refused; the command does not wait for a writer."""
         os.mkfifo("pipe.csv")
         run = script("score", "pipe.csv")
         assert run.returncode == 2

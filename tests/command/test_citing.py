@@ -39,6 +39,5 @@ def test_what_is_used(words, cited):
 
 
 def test_unknown():
-    """A name that does not exist is a sentence with the names that do."""
     assert "coefficient 'kapa' is unknown" in refusal("cite", "-c", "kapa")
     assert "distance 'massi' is unknown" in refusal("cite", "-d", "massi")

@@ -43,7 +43,6 @@ CLUSTERED = ("study.csv", "--cluster", "document")
 
 
 def test_score(study):
-    """The table is that of the library, and says over how many clusters."""
     row, expected = rows("score", *CLUSTERED)[0], sa.krippendorff_alpha(study)
     assert row["standard_error"] == pytest.approx(expected.standard_error, rel=1e-12)
     assert [row["low"], row["high"]] == pytest.approx(expected.interval(), rel=1e-12)
@@ -99,7 +98,6 @@ def test_few_clusters_are_doubted():
 
 
 def test_bootstrap():
-    """Clusters are redrawn, and the note says so."""
     words = ("score", *CLUSTERED, "--interval", "bootstrap", "--resamples", "200", "--seed", "1")
     assert "200 resamples of the 12 clusters" in " ".join(ok(*words).split())
 
@@ -114,7 +112,6 @@ def test_compare_and_test():
 
 
 def test_plan():
-    """Units are planned in clusters of so many."""
     frame = rows("plan", *CLUSTERED, "--half-width", "0.05", "--units-per-cluster", "2,8")
     assert [row["units_per_cluster"] for row in frame] == [2, 8]
     assert all(row["clusters"] == -(-row["n_units"] // row["units_per_cluster"]) for row in frame)
@@ -129,7 +126,6 @@ def test_plan():
 
 @pytest.mark.parametrize("command", ["diagnose", "report"])
 def test_pages(command, folder):
-    """Diagnoses and reports are clustered, groups among them."""
     name = "out.md" if command == "report" else "out.txt"
     words = (command, *CLUSTERED, "--by", "half", "--output", name, "--seed", "1")
     ok(*words)
@@ -234,7 +230,6 @@ class TestWeights:
         ],
     )
     def test_refusals(self, words, said):
-        """What does not fit together, and what is not defined, is a sentence."""
         assert said in refusal("score", "study.csv", *words.split())
 
     def test_a_plan(self):

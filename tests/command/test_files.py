@@ -53,7 +53,6 @@ class TestFiles:
         assert result.stderr.count("drops 2 of 8 rows") == 1
 
     def test_convert(self):
-        """The rows of all files are written, in the order given."""
         result = invoke("convert", "round-2.csv", "round-1.csv", *WHERE)
         assert [line[:2] for line in result.stdout.splitlines()[1:]] == [
             *("u2", "u2", "u1", "u1", "u3", "u3"),
@@ -76,7 +75,6 @@ class TestFiles:
             assert result.stdout.count("\n") == 5
 
     def test_wide(self):
-        """A wide table is recognised, and said to be one."""
         Path("wide.csv").write_text('id,ann,bob\nt1,joy,"joy, fear"\nt2,fear,fear\nt3,joy,joy\n')
         known = invoke("score", "wide.csv", "--wide")
         seen = invoke("score", "wide.csv")

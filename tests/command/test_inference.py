@@ -224,7 +224,6 @@ class TestScore:
         ids=" ".join,
     )
     def test_refusals(self, words, part):
-        """A wrong option, or one without effect, is refused in a sentence."""
         assert part in refusal("score", "small.csv", *words)
 
 
@@ -242,7 +241,6 @@ class TestPermutation:
             assert row[name] == value or (row[name] is None and math.isnan(value))
 
     def test_several(self, walk):
-        """A row for each coefficient and distance, alpha with MASI where none is named."""
         words = ["-c", "conger_kappa,fleiss_kappa", "-d", "jaccard", "--resamples", "20"]
         found = rows("test", "walk.csv", *WIDE, *words)
         named = [(row["coefficient"], row["distance"]) for row in found]
@@ -711,7 +709,6 @@ class TestPlan:
         assert "--raters 'r1,r2'" in refusal("plan", "notes.csv", "--wide")
 
     def test_several(self):
-        """Each coefficient and distance has its pilot line and its table."""
         text = ok("plan", "walk.csv", *WIDE, "-d", "masi,nominal")
         assert text.count("raters  units  more units") == 2
         assert "krippendorff_alpha [masi]: 0.4026 (se 0.1519" in text
@@ -739,7 +736,6 @@ class TestPlan:
         ids=" ".join,
     )
     def test_refusals(self, words, part):
-        """A wish that makes no sense is refused in a sentence."""
         assert part in refusal("plan", "small.csv", *words)
 
     def test_pilot_without_variation(self):
@@ -776,7 +772,6 @@ class TestEveryCommand:
                 assert cells[name] == ("" if value is None else str(value))
 
     def test_output(self, words):
-        """--output writes what would be printed, in the form of its ending."""
         words = [*words, "--seed", "4"]
         assert ok(*words, "--output", "out.json") == ""
         assert json.loads(Path("out.json").read_text()) == rows(*words)
@@ -784,7 +779,6 @@ class TestEveryCommand:
         assert Path("out.txt").read_text(encoding="utf-8") == ok(*words)
 
     def test_table_fits(self, words):
-        """The table fits 80 columns, has no blank at line ends and no nan."""
         lines = ok(*words).splitlines()
         assert max(map(len, lines)) <= 80
         assert all(line == line.rstrip() for line in lines)

@@ -128,7 +128,6 @@ class TestInputs:
         assert Path("mine.md").read_text() == "mine"
 
     def test_reports(self):
-        """A report says so, too."""
         words = ["report", *LONG, "-o", "~/page.md", "--resamples", 19]
         assert "Replaced" not in invoke(*words).stderr
         assert f"Replaced: {Path.home() / 'page.md'}\n" in invoke(*words).stderr
@@ -159,7 +158,6 @@ class TestReading:
     @pytest.mark.parametrize("option", ["--config", "--codebook", "--roster"])
     @pytest.mark.parametrize("name", ["/dev/zero", "pipe.txt"])
     def test_devices(self, option, name):
-        """Devices and pipes are refused at once, as FILE is."""
         os.mkfifo("pipe.txt")
         table = ["s.csv", "--tool", "doccano_csv"] if option == "--roster" else LONG
         if option == "--roster":

@@ -274,7 +274,6 @@ class TestPanel:
         assert "is the input; choose another" in said
 
     def test_options(self):
-        """Epsilon, distance and the humans are those that were asked for."""
         words = ["--epsilon", "0.2", "-d", "jaccard", "--humans", "ann,ben", "--humans", "far"]
         found = rows("panel", "models.csv", "--model", "near", *words)
         assert [row["human"] for row in found] == ["ann", "ben", "far"]
@@ -320,7 +319,6 @@ class TestPanel:
         ],
     )
     def test_refusals(self, words, sentence):
-        """Each mistake is one sentence and exit code 2."""
         assert sentence in refusal("panel", "models.csv", *words)
 
     def test_a_model_is_needed(self):
@@ -408,7 +406,6 @@ class TestConsensus:
         assert len(rows("consensus", "models.csv")) == 40
 
     def test_options(self):
-        """Threshold, ties and who does not count are those that were asked for."""
         blank = ["--blank", "empty"]
         assert rows("consensus", "small.csv", *blank, "--ties", "plurality")[2]["labels"] == "a, b"
         assert rows("consensus", "small.csv", *blank, "--threshold", "1")[0]["labels"] == "a"
@@ -437,7 +434,6 @@ class TestConsensus:
         ],
     )
     def test_refusals(self, words, sentence):
-        """Each mistake is one sentence and exit code 2."""
         assert sentence in refusal("consensus", "small.csv", "--blank", "empty", *words)
 
     def test_hostile_names(self):

@@ -43,7 +43,6 @@ BLANK = ["--blank", "empty"]
 
 class TestRepeats:
     def test_note(self):
-        """The rows that were dropped are counted on stderr."""
         with Path("long.csv").open("a") as file:
             file.write("t0,a,joy\nt1,a,fear\n")
         result = invoke("score", "long.csv", *BLANK, "--duplicates", "last")
@@ -103,7 +102,6 @@ class TestWithout:
         assert [row["human"] for row in found] == ["b", "c", "a1"]
 
     def test_note(self):
-        """The ratings left out are counted, and units that no other rater rated."""
         with Path("long.csv").open("a") as file:
             file.write("t99,c,joy\n")
         result = invoke("score", "long.csv", *BLANK, "--exclude-raters", "c")
@@ -136,7 +134,6 @@ class TestPeopleInRows:
         assert "--tool table --unit COLUMN --rater 'Email Address'" in sentence
 
     def test_values(self):
-        """Single values stand in the same layout."""
         Path("stars.csv").write_text("who,s1,s2\nann,1,2\nbob,1,3\n")
         words = ["stars.csv", "--raters-in-rows", "--kind", "value"]
         assert "2 units, 2 raters, 4 ratings, 3 distinct values" in ok("score", *words)
@@ -153,7 +150,6 @@ class TestPeopleInRows:
         ],
     )
     def test_refused(self, words, part):
-        """Options of other layouts have no place here."""
         assert part in refusal("score", "form.csv", "--raters-in-rows", *words)
 
     def test_a_person_without_a_name(self):
@@ -203,7 +199,6 @@ class TestOverTime:
         ],
     )
     def test_refused(self, words, part):
-        """What does not fit is said in one sentence."""
         self.dated(created="2026-03-01", blank=" ")
         assert part in refusal(*self.WORDS, *words)
 
@@ -316,7 +311,6 @@ class TestDegrees:
         assert "fear 0.5" in ok("consensus", "sure.csv", "--degree", "sure", "-f", "table")
 
     def test_refused(self):
-        """Files that are reduced cannot read it, and rows of one label are no repeats."""
         frame = pd.DataFrame({"unit": [1], "rater": [1], "labels": ["a"], "sure": [-1]})
         frame.to_csv("sure.csv", index=False)
         said = refusal("score", "sure.csv", "--degree", "sure", "--memory-limit", "1GB")

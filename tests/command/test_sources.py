@@ -39,7 +39,6 @@ def folder(tmp_path, monkeypatch):
 
 class TestFormats:
     def test_list(self):
-        """Every format stands there with its title; a star marks those not verified."""
         printed = ok("formats")
         for name, title in sa.formats()[["name", "title"]].itertuples(index=False):
             assert re.search(rf"^{re.escape(name)} +{re.escape(title)}\*?$", printed, re.MULTILINE)
@@ -80,7 +79,6 @@ class TestConvert:
 
     @pytest.mark.parametrize("words", [["-f", "json"], ["-o", "out.json"]])
     def test_json(self, folder, words):
-        """JSON has the labels as a sorted list."""
         printed = ok("convert", toy.write(folder, "prodigy"), *words)
         rows = json.loads(printed or Path("out.json").read_text(encoding="utf-8"))
         assert rows[1] == {"unit": "p1", "rater": "noa", "labels": ["crow", "gull"]}
@@ -174,7 +172,6 @@ class TestFrom:
         ],
     )
     def test_sentences(self, words, part):
-        """Options that do not go together are refused in the words of the command."""
         assert part in refusal("score", "long.csv", *words)
 
     def test_plan_calls_its_columns_by_their_name(self):
@@ -190,7 +187,6 @@ class TestFrom:
         ok("score", path, "--tool", "prodigy")
 
     def test_damaged(self, folder):
-        """A damaged export is a sentence with file and line."""
         path = toy.write(folder, "label_studio_json")
         path.write_text(path.read_text(encoding="utf-8")[:200], encoding="utf-8")
         assert re.search(r"label_studio_json\.json', line \d+", refusal("score", path))
@@ -262,7 +258,6 @@ class TestConfig:
         ],
     )
     def test_sentences(self, text, part, monkeypatch, capsys):
-        """What is wrong in the settings is one sentence with the file and what was meant."""
         code, printed = self.main(monkeypatch, capsys, *self.write(text))
         assert (code, printed.out) == (2, "")
         assert part in printed.err

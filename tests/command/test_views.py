@@ -141,7 +141,6 @@ class TestDiagnose:
         assert {row.split()[0] for row in rows[1:]} == {"joy", "fear", "anger", "calm"}
 
     def test_groups(self):
-        """--by compares the values of a column, as by_group does."""
         printed = ok("diagnose", "--tables", *LONG, "--by", "batch")
         frame = pd.read_csv("long.csv", dtype=str, keep_default_na=False)
         expected = sa.by_group(frame, "batch", reading=sa.Reading(blank="empty")).set_index(
@@ -162,7 +161,6 @@ class TestDiagnose:
         assert wide.splitlines()[0] == long.splitlines()[0]
 
     def test_models(self):
-        """--model names models, one a time or with commas; all others are humans."""
         printed = ok("diagnose", "--tables", "five.csv", *LONG[1:], "--model", "r5")
         table = sa.alt_test(five(), model="r5")["r5"].humans
         assert "- Models: r5 may replace a human: it wins over 4 of 4 humans" in printed
@@ -209,7 +207,6 @@ class TestDiagnose:
 class TestReport:
     @pytest.mark.slow
     def test_page(self):
-        """The page is that of sa.report, and stderr says where it is."""
         pytest.importorskip("jinja2", reason="the page needs the report extra")
         pytest.importorskip("matplotlib", reason="the page needs the report extra")
         from setagree.reporting.report import report
@@ -252,7 +249,6 @@ class TestReport:
         assert "labels were compared in lower case" in written
 
     def test_markdown(self):
-        """The ending, or --format, chooses Markdown; --title stands above it."""
         ok("report", *LONG, "-o", "out.md", "--title", "Round 2")
         assert Path("out.md").read_text(encoding="utf-8").startswith("# Round 2\n")
         ok("report", *LONG, "-o", "out.txt", "--format", "markdown")
@@ -285,7 +281,6 @@ class TestReport:
         ],
     )
     def test_refusals(self, words, sentence):
-        """What cannot be done is refused in a sentence, and nothing is written."""
         before = sorted(Path().iterdir())
         content = Path("long.csv").read_bytes()
         assert sentence in refusal("report", *LONG, *words)

@@ -405,7 +405,6 @@ class TestByPair:
         assert frame.loc[(1, 2), "standard_error"] == pytest.approx(expected.standard_error)
 
     def test_blocks(self, monkeypatch):
-        """Small blocks of pairs give the same frame."""
         study = incomplete()
         whole = sa.by_pair(study)
         monkeypatch.setattr(common, "_BLOCK_PAIRS", 3)
@@ -529,12 +528,10 @@ class TestByUnit:
 
     @pytest.mark.parametrize("limit", [0, -1, 2.5, True, "3"])
     def test_limit(self, limit):
-        """The limit is a whole number of 1 or more."""
         with pytest.raises(sa.SetagreeError, match="limit="):
             sa.by_unit(walkthrough(), limit=limit)
 
     def test_limited(self):
-        """A limit gives the worst of the whole list."""
         whole = sa.by_unit(walkthrough())
         pd.testing.assert_frame_equal(sa.by_unit(walkthrough(), limit=3), whole.head(3))
 

@@ -38,7 +38,6 @@ class TestNominal:
         assert sa.distances.nominal(y, x) == expected
 
     def test_is_bounded(self):
-        """Its largest value is 1."""
         assert sa.distances.nominal.bounded
         assert repr(NominalDistance("nominal")) == "<NominalDistance 'nominal'>"
 
@@ -92,7 +91,6 @@ class TestCallableContract:
         assert len(set(asked)) == 9
 
     def test_negative(self):
-        """A negative distance names the pair and the value."""
         with pytest.raises(
             DistanceError, match=r"finite and >= 0; the pair \{'a'\}, \{'b'\} has -0.5"
         ):
@@ -126,8 +124,6 @@ class TestCallableContract:
             alpha(lopsided)
 
     def test_raising(self):
-        """What the function raises is chained, and the pair is named."""
-
         def fails(x, y):
             if x != y:
                 raise KeyError("no such label")
@@ -344,7 +340,6 @@ class TestMatrix:
             sa.distance_matrix(pd.DataFrame())
 
     def test_incomplete(self):
-        """A value on one axis only is named."""
         with pytest.raises(DistanceError, match=r"only one axis .* lists .*'c'"):
             sa.distance_matrix(frame([[0, 1, 1], [1, 0, 1]], ["a", "b"], ["a", "b", "c"]))
 

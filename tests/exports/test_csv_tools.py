@@ -185,7 +185,6 @@ def test_a_path_asks_as_its_frame_does(save):
 
 
 def test_a_roster_may_be_a_file(save):
-    """A roster is read from a CSV file as well, and wins over blank=."""
     file = save(roster(TRUTH).to_csv(index=False), "roster.csv")
     path = save(form_sheet(SIMPLE))
     for where in (file, str(file)):

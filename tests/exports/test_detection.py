@@ -235,7 +235,6 @@ def test_unreadable_files(tmp_path, monkeypatch):
 
 
 def test_names_of_formats(tmp_path):
-    """tool= takes the listed names; another is an error with the nearest."""
     assert format_of_name("lighttag", FORMATS).title == "LightTag, JSON"
     with pytest.raises(OptionError, match=r"tool='label_studio' is unknown; .* Did you mean"):
         sa.read(tmp_path, tool="label_studio")

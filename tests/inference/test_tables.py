@@ -45,7 +45,6 @@ class TestEveryRow:
         assert [*dict.fromkeys(names)] == [(row.coefficient, row.distance) for row in TABLE]
 
     def test_unknown_rows(self, call):
-        """A row that is not there is named with those that are."""
         with pytest.raises(KeyError, match=r"no row 'masi'; the rows are \['krippendorff_alpha, m"):
             call(TABLE)["masi"]
 

@@ -122,7 +122,6 @@ class TestScores:
         np.testing.assert_allclose(own.table["ceiling"], same.table["ceiling"])
 
     def test_blocks(self, monkeypatch):
-        """Patterns one at a time say the same."""
         study = sa.simulate(60, 4, missing=0.2, rng=1)
         whole = score_against_panel(study).table
         monkeypatch.setattr(references, "BLOCK_ENTRIES", 1)

@@ -131,7 +131,6 @@ class TestSaid:
         assert test.power_note == ""
 
     def test_refusals(self):
-        """Numbers out of range are named."""
         test = one_test(40, 1)
         with pytest.raises(OptionError, match="power=80 must lie between 0 and 1"):
             test.units_for(80)

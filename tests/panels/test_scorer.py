@@ -255,7 +255,6 @@ class TestScorer:
         assert score == pytest.approx(kappa_x(TRIPLES, SAID), abs=1e-12)
 
     def test_names_of_flags(self):
-        """Columns of flags in another order are named by labels=."""
         order = STUDY.labels[::-1]
         scorer = sa.panel_scorer(STUDY, labels=order)
         assert scorer.score(list(SAID), FLAGS[:, ::-1]) == pytest.approx(
@@ -272,7 +271,6 @@ class TestScorer:
         ],
     )
     def test_refusals(self, units, answers, words):
-        """What does not fit is refused in a sentence."""
         with pytest.raises(DataError, match=words):
             sa.panel_scorer(STUDY).score(units, answers)
 

@@ -92,7 +92,6 @@ def windows(n):
 
 
 def test_everything():
-    """All names of `setagree.plots` are tested below."""
     assert sorted(PICTURES) == sorted(plots.__all__)
 
 
@@ -691,7 +690,6 @@ def test_pairs_thin():
 
 
 def test_weights():
-    """The cells are the credits, in the order of `to_frame`."""
     study = sa.simulate(12, 3, n_labels=3, rng=1)
     credit = sa.weights(study, "masi")
     ax = plots.weights(credit, ax=fresh())
@@ -891,7 +889,6 @@ def test_svg_lets_warnings_through():
 
 
 def test_heights():
-    """Pictures grow with their rows, up to the limit."""
     assert rows_height(1) == rows_height(2) < rows_height(10) < rows_height(40) == rows_height(99)
     assert cells_height(1) == cells_height(2) < cells_height(10) < cells_height(40)
     assert cells_height(99, limit=20) == cells_height(20)

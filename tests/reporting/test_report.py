@@ -319,7 +319,6 @@ class TestTables:
         assert plain(sentence).endswith("; and 2 other answers")
 
     def test_contents(self):
-        """Units, raters, ratings, missing, empty sets and labels are counted."""
         study = sa.Annotations.from_triples(
             [("ann", 1, "a"), ("ben", 1, set()), ("ann", 2, "a, b"), ("ben", 2, None),
              ("ann", 3, set()), ("ben", 3, "a")],
@@ -560,7 +559,6 @@ def test_the_headline_of_numbers_is_of_their_distances():
 
 class TestMarkdown:
     def test_same_findings(self, found):
-        """Every finding, section and table cell of the page stands there."""
         markdown = rendered(found, Name("Study"), "markdown")
         assert markdown.startswith(f"# Study\n\n{counts_line(found)}\n")
         for section in sections(found):
@@ -877,7 +875,6 @@ class TestPanels:
         ],
     )
     def test_refusals(self, five, given, error, sentence, tmp_path):
-        """Who is not there is refused, and nothing is written."""
         with pytest.raises(error, match=sentence):
             report(five, tmp_path / "x.md", **given, n_resamples=19)
         assert list(tmp_path.iterdir()) == []

@@ -51,7 +51,6 @@ def test_signature(name):
 
 @every_function
 def test_docstring(name):
-    """Each docstring has the formula, the paper and an example."""
     doc = inspect.getdoc(getattr(sa, name))
     for section in ("Parameters", "Returns", "References", "Examples"):
         assert f"\n{section}\n---" in doc

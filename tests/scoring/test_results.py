@@ -134,7 +134,6 @@ class TestInfluence:
 
 class TestAgreement:
     def test_counts(self):
-        """Units, pairable units, raters, ratings, values are those of the study."""
         result = sa.fleiss_kappa(STUDY)
         ratings = [sum(x is not None for x in row) for row in ROWS]
         assert result.n_units == 10
@@ -189,7 +188,6 @@ class TestAgreement:
             assert row[name] == getattr(result, name)
 
     def test_columns(self):
-        """The columns are those that are promised, in that order."""
         assert " ".join(COLUMNS) == (
             "coefficient distance estimate standard_error low high p_value observed_agreement "
             "expected_agreement observed_disagreement expected_disagreement n_units "
@@ -281,7 +279,6 @@ class TestTable:
         assert repr(self.TABLE) == str(self.TABLE)
 
     def test_fits_a_terminal(self):
-        """The usual table has lines of at most 80 characters."""
         assert max(map(len, str(self.TABLE).splitlines())) <= 80
 
     def test_what_is_missing_is_counted(self):

@@ -50,7 +50,6 @@ class TestData:
         assert [row.estimate for row in table] == [row.estimate for row in sa.agreement(STUDY)]
 
     def test_values(self):
-        """`value` names a column of scalars."""
         scores = pd.DataFrame(
             triples(numbers("1 2 / 2 2 / 5 4")), columns=["rater", "unit", "score"]
         )
@@ -102,7 +101,6 @@ class TestOptions:
         assert names(sa.agreement(STUDY)) == default
 
     def test_product(self):
-        """Every coefficient with every distance, in the order asked."""
         table = sa.agreement(
             STUDY, coefficient=["gwet_ac", "conger_kappa"], distance=("dice", "nominal")
         )

@@ -86,6 +86,5 @@ def test_p_values(p, three, four_digits):
 
 
 def test_levels_are_checked():
-    """A level outside 0 and 1 is refused where it is to be said."""
     with pytest.raises(OptionError, match="level"):
         level_text(95)

@@ -79,7 +79,6 @@ def test_names():
 
 
 def test_enumeration():
-    """One, two and three pieces; of many names three."""
     assert "".join(enumeration([("a",)])) == "a"
     assert "".join(enumeration([("a",), ("b",)])) == "a and b"
     assert "".join(enumeration([("a",), ("b",), ("c",)])) == "a, b and c"
