@@ -383,7 +383,7 @@ BUDGET = {
     "large": 4_750,
     "panels": 5_150,
     "plots": 2_650,
-    "reporting": 4_850,
+    "reporting": 4_800,
     "scoring": 3_000,
     "study": 9_450,
     "wording": 1_600,

@@ -44,10 +44,7 @@ class Request(Group, panel="Units to rate next"):
 
     budget: int = member("N", "Number of further ratings.", default=MISSING)
     goal: str = member(
-        "WHAT",
-        "consensus (default), agreement, or prevalence (draws units that --model answered: a file, "
-        "or a rater of FILE, which has a column of raters).",
-        default="consensus",
+        "WHAT", "consensus (default), agreement, or prevalence (of --model).", default="consensus"
     )
     pool: Texts = member("NAME", "Available raters (default: those of the file).")
     seed: options.Seed = None
@@ -69,9 +66,8 @@ def queue(
         )
     how: dict[str, Any] = {"goal": request.goal, "budget": request.budget, "rng": request.seed}
     if request.goal == "prevalence":
-        people = ApartReading(**vars(reading) | {"model": None})
-        study, models = read_with_models(files, people, reading.model, all_units=True)
-        how["model"] = models
+        apart = ApartReading(**vars(reading) | {"model": None})
+        study, how["model"] = read_with_models(files, apart, reading.model, all_units=True)
     else:
         study = read_study(files, reading)
     if request.pool is not None:

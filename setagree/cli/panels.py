@@ -56,8 +56,7 @@ setagree panel study.csv --facets model,prompt,run
 
 PREVALENCE_HELP = """[bold]setagree prevalence people.csv --model gpt.csv[/bold]
 
-[not dim]Estimate the share of units with each label, from the answers of a model to
-all units and of people to some of them. Also:[/]
+[not dim]Estimate the share of units with each label, from a model and people. Also:[/]
 
 setagree prevalence study.csv --model gpt --truth majority
 setagree prevalence people.csv --model gpt.csv --half-width 0.05
@@ -201,28 +200,18 @@ def _deliver_facets(
 class Prevalence(People, panel=MODELS):
     """What is estimated, and for which units."""
 
-    truth: str = member(
-        "RULE",
-        "Truth of a unit: share of its human answers (default), majority, any or all.",
-        default="share",
-    )
-    target: str = member(
-        "WHAT", "Estimate for the corpus (default), or for units beyond it.", default="corpus"
-    )
-    half_width: Number = member(
-        "WIDTH", "Also plan the units for this half width.", panel=INFERENCE
-    )
+    truth: str = member("RULE", "Share of answers (default), majority, any, all.", default="share")
+    target: str = member("WHAT", "For the corpus (default), or beyond it.", default="corpus")
+    half_width: Number = member("WIDTH", "Also plan units for this half width.", panel=INFERENCE)
     level: options.Level = 0.95
 
 
 @command
-def share(
-    files: options.Files, *, reading: Reading, estimated: Prevalence, delivery: Delivery
-) -> None:
+def share(files: options.Files, *, reading: Reading, terms: Prevalence, delivery: Delivery) -> None:
     """Estimate how many units of a corpus have each label."""
-    deliver = Deliverer(delivery, [*files, *model_files(estimated.model)], reading)
-    study, models = read_with_models(files, reading, estimated.model, all_units=True)
-    how: dict[str, Any] = {**vars(estimated), "model": models, "humans": _humans(study, estimated)}
+    deliver = Deliverer(delivery, [*files, *model_files(terms.model)], reading)
+    study, models = read_with_models(files, reading, terms.model, all_units=True)
+    how: dict[str, Any] = {**vars(terms), "model": models, "humans": _humans(study, terms)}
     half_width = how.pop("half_width")
     found = sa.prevalence(study, **how)
     frame, text = found.to_frame(), str(found)

@@ -331,10 +331,7 @@ def _of_units(grouped: Grouped, whole: Agreement, level: float) -> pd.DataFrame:
 _COLUMNS = (
     *("group", "n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values"),
     *("estimate", "standard_error", "low", "high", "interval_method", *TESTS[:-1]),
-    *("exchangeability_p_value", "compares", "between", "between_low", "between_high"),
-    *("in_group_cohesion", "group_association_index"),
-    *("group_association_low", "group_association_high"),
-    *("normalised", "normalised_low", "normalised_high", "n_shared_units", "permutation_p_value"),
+    *("exchangeability_p_value", "compares", *BETWEEN, "permutation_p_value"),
     *("no_test", "reason", "remark", "coefficient", "distance"),
 )
 

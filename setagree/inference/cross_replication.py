@@ -193,11 +193,9 @@ class CrossReplication(Replicated):
         Units that both panels rated.
     n_ratings : tuple of two ints
         Answers of each panel to these units.
-    distribution, normalised_distribution : ndarray of shape (n_resamples,)
-        Both estimates from resampled units. NaN values are counted by `n_undefined` and
-        `n_normalised_undefined` and are not in the intervals.
-    alpha_distributions : tuple of two ndarrays
-        The alphas from the same resampled units.
+    distribution, normalised_distribution, alpha_distributions : ndarray of shape (n_resamples,)
+        Both estimates, and a tuple of both alphas, from resampled units. NaN values are counted by
+        `n_undefined` and `n_normalised_undefined` and are not in the intervals.
     reason : str or None
         Reason for an estimate of NaN; for the normalised one see `normalised_reason`.
     n_rarer : float
@@ -281,14 +279,12 @@ class CrossReplication(Replicated):
     def association(self, side: int, level: float = 0.95) -> tuple[float, float, float]:
         """Return the group association index of a panel, and its percentile interval.
 
-        The index is its in-group cohesion over its cross-group cohesion, alpha / kappa_x; NaN if
-        kappa_x is not above 0 (Prabhakaran et al. 2024).
+        It is alpha / kappa_x, NaN if kappa_x is not above 0 (Prabhakaran et al. 2024).
         """
-        draws = np.where(self.distribution > 0, self.distribution, np.nan)
-        reason = None if self.estimate > 0 else "undefined"
-        index = self.alphas[side] / self.estimate if reason is None else float("nan")
-        ends = percentile_interval(self.alpha_distributions[side] / draws, level, reason)
-        return index, *ends
+        index = float(divided(self.alphas[side], self.estimate))
+        indices = divided(self.alpha_distributions[side], self.distribution)
+        reason = "undefined" if np.isnan(index) else None
+        return index, *percentile_interval(indices, level, reason)
 
     @property
     def n_normalised_undefined(self) -> int:

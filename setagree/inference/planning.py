@@ -19,7 +19,6 @@ from setagree.errors import (
     SetagreeWarning,
     check_type,
     counted,
-    listing,
     option,
     warn,
 )
@@ -331,8 +330,7 @@ class DifferencePlan(_OfGoals):
 class PrevalencePlan(Result):
     """Expected interval widths of prevalences by number of checked units.
 
-    The frame has one row per label and number of units: label, prevalence (of the pilot, whose
-    composition a larger sample is assumed to have), n_units, half_width, n_additional_units.
+    The frame has label, prevalence (as in the pilot), n_units, half_width, n_additional_units.
     """
 
     pilot: PrevalenceTable
@@ -567,10 +565,6 @@ def _planned_prevalences(pilot: PrevalenceTable, goals: PlanGoals) -> Prevalence
         low, n = np.where(is_enough, low, middle + 1), np.where(is_enough, middle, n)
     tried = [n] if goals.n_units is None else goals.n_units
     frame = pd.concat([planned(each) for each in tried], ignore_index=True)
-    widths = frame["half_width"].fillna(np.inf)
-    if missed := frame["label"][widths > (half_width or np.inf)].tolist():
-        goal = option("half_width", half_width)
-        warn(f"No sample of the corpus reaches {goal} for {listing(missed)}.", SetagreeWarning)
     return PrevalencePlan(pilot, frame, goals.level)
 
 

@@ -73,8 +73,7 @@ def with_models(
         Columns of the models' tables with one value per model. Default: those that the study was
         read with, if a table has them.
     all_units : bool
-        Whether units of a model that no rater of the study rated become units of the study.
-        Default: they are omitted.
+        Whether units of models alone become units of the study. Default: they are omitted.
 
     Raises
     ------

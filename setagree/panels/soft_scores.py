@@ -87,7 +87,7 @@ def soft_scores(
     joined, _, answers, rows = with_one_model(study, model, humans)
     rows &= answers[joined.unit_codes] >= 0
     units, unit = np.unique(joined.unit_codes[rows], return_inverse=True)
-    if not len(units):
+    if not (n := len(units)):
         raise DataError("no unit has an answer of the model and of a human.")
     degrees, names = label_flags(joined.values, joined.kind)
     for k, value in enumerate(joined.values):
@@ -96,7 +96,6 @@ def soft_scores(
             degrees.data[entries] = [value.degrees[names[l]] for l in degrees.indices[entries]]
     if degrees.data.max(initial=0) > 1:
         raise DataError(f"a degree is above 1; divide {option('degree')} by its largest value.")
-    n = len(units)
     check_cost("The shares of labels", n_bytes=80 * n * len(names), instead="Take a part.")
     values, rng = joined.value_codes[rows], as_generator(rng)
     p, q = vote_shares(unit, values, degrees).toarray(), degrees[answers[units]].toarray()
@@ -114,9 +113,8 @@ def _halves(degrees: Any, unit: Codes, values: Codes, rng: Any, n_splits: int) -
     """Yield the shares of two random halves of the people of each unit with at least two."""
     several = np.bincount(unit)[unit] > 1
     unit, values = np.unique(unit[several], return_inverse=True)[1], values[several]
-    half = np.bincount(unit)[unit] // 2
     for _ in range(n_splits if len(unit) else 0):
-        first = random_ranks(unit, rng) < half
+        first = random_ranks(unit, rng) < np.bincount(unit)[unit] // 2
         parts = (first, ~first)
         yield tuple(vote_shares(unit[part], values[part], degrees).toarray() for part in parts)
 

@@ -344,9 +344,6 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
 def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = None) -> Axes:
     """Draw the prevalence of each label by people, by the model, and by both together.
 
-    In each row a dot is both together and the thin line below it is people alone, each with its
-    interval; a hollow diamond is the model.
-
     Parameters
     ----------
     table : PrevalenceTable
@@ -376,7 +373,6 @@ def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = Non
     """
     result = check_result(table, "PrevalenceTable", "prevalence", "prevalence")
     n, N = f"{result.checked.n:,}", counted(result.checked.n_units, "unit")
-    level = level_text(result.level)
     ax, shown = draw_rows(
         result.frame,
         ax,
@@ -385,7 +381,7 @@ def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = Non
         title="How many units have each label",
         lines=[
             f"Dot: people and {short_text(result.model)} together ({n} of {N} checked).",
-            f"Grey: people alone; diamond: the model alone; lines: {level} intervals.",
+            f"Grey: people; diamond: the model; lines: {level_text(result.level)} intervals.",
         ],
         label="share of the units",
         selection="most frequent labels",

@@ -292,5 +292,5 @@ class TestPrevalence:
             OptionError, match=r"name one model with model=: a rater of the study \('ann'\)"
         ):
             sa.next_ratings(self.people({0: "a"}), budget=3, goal="prevalence")
-        with pytest.raises(OptionError, match="draws units of the model; omit units="):
+        with pytest.raises(OptionError, match="goal='prevalence' draws units itself; omit units="):
             self.drawn({0: "a"}, units=[1, 2])

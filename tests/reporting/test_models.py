@@ -80,17 +80,15 @@ class TestPrevalence:
         assert {row[0] for row in section.table.rows} == {"joy", "fear", "calm"}
         assert round(max(found.frame["count"])) == section.table.rows[0][-2]
         assert plain(section.lead).startswith(f"About {max(found.frame['count']):.0f} of 120 units")
-        assert "Angelopoulos" in methods_of(more).text
+        assert "both by prediction-powered inference" in section.table.caption
         assert more.main.n_units == 80
 
-    def test_the_model_is_named_if_there_are_several(self, more):
+    def test_the_model_is_named(self, more):
         answers = more.everyone.to_long().query("rater == 'model'")
         both = pd.concat([humans_only().to_long(), answers, answers.assign(rater="llama")])
         f = gather(sa.Annotations.from_long(both), model=["llama", "model"], n_resamples=9, rng=1)
-        assert told(f)["Prevalence"].endswith(" Model: “llama”.")
-        assert "and the answers of the model llama to all" in methods_of(f).text
-        assert "Model: " not in told(more)["Prevalence"]
-        assert "and the answers of the model to all" in methods_of(more).text
+        assert "; the model “llama” alone has " in told(f)["Prevalence"]
+        assert "; the model alone has " in told(more)["Prevalence"]
 
     def test_no_section_if_people_have_all_units(self):
         model = humans_only().to_long().query("rater == 'r1'").drop(columns="rater")

@@ -357,45 +357,24 @@ def replication_method(f: Findings, found: CrossReplication) -> Method | None:
 
 
 def compute_prevalence(f: Findings) -> PrevalenceTable | None:
-    """Return the prevalence by the first model with answers to units without human answers."""
+    """Return the prevalence, without its warnings, by the first model that answered more units."""
     study, checked = f.everyone, f.study.units
     for model in f.models if study.kind != "number" else []:
         units = study.unit_codes[study.rater_codes == study.raters.tolist().index(model)]
         if not np.isin(study.units[units], checked).all():
-            with warnings.catch_warnings():  # the section repeats them
-                warnings.simplefilter("ignore", SetagreeWarning)
+            with warnings.catch_warnings(action="ignore", category=SetagreeWarning):
                 return prevalence(study, model=model, level=f.level)
     return None
 
 
-def prevalence_summary(f: Findings, found: PrevalenceTable) -> Sentence:
-    """Return a sentence on the most frequent label, with the name of the model if several are."""
-    return (*found.words(), *((" Model: ", Name.of(found.model), ".") if len(f.models) > 1 else ()))
-
-
-def prevalence_sections(f: Findings, found: PrevalenceTable) -> Iterator[Section]:
+def prevalence_sections(_: Findings, found: PrevalenceTable) -> Iterator[Section]:
     """Yield the table and the picture of the prevalence of labels."""
-    frame = found.frame.round({"count": 0, "worth": 0})
-    frame = frame.sort_values("count", ascending=False, kind="stable")
-    caption = "People alone, the model alone, and both together, the most frequent label first"
+    frame = found.frame.nlargest(len(found.frame), "count").round({"count": 0, "worth": 0})
+    caption = "People, the model, and both by prediction-powered inference, the most frequent first"
     table = table_of(frame, found.columns, caption, limit=40, function="prevalence")
     note = f"Valid if the checked units are a random sample of all units. {found.caution}".strip()
     draw = partial(draw_prevalence, found, limit=MOST_DRAWN)
-    picture = Picture(draw, rows_height(len(table.rows)))
-    yield Section(table, picture, note, prevalence_summary(f, found))
-
-
-def prevalence_method(f: Findings, found: PrevalenceTable) -> Method:
-    """Return a sentence on the estimate and its intervals, with the sources."""
-    n, N = counted(found.checked.n, "unit"), f"{found.checked.n_units:,}"
-    model = f"the model {short_text(found.model)}" if len(f.models) > 1 else "the model"
-    sentence = (
-        f"The number of {N} units with each label was estimated from human answers to {n} and the "
-        f"answers of {model} to all (post-stratification, as prediction-powered inference with its "
-        "optimal weight; Angelopoulos et al., 2023); the intervals combine Wilson intervals of the "
-        "strata (Zou & Donner, 2008)."
-    )
-    return sentence, ("Angelopoulos et al. 2023", "Zou & Donner 2008")
+    yield Section(table, Picture(draw, rows_height(len(table.rows))), note, found.words())
 
 
 TOPIC = Topic(
@@ -426,8 +405,7 @@ PREVALENCE = Topic(
     prevalence_sections,
     compute_prevalence,
     about="Prevalence",
-    summary=prevalence_summary,
-    method=prevalence_method,
+    summary=lambda _, found: found.words(),
     optional=True,
     without_estimate=True,
 )
