@@ -62,11 +62,13 @@ def many_rows():
     return pd.concat([ROWS.assign(unit=ROWS["unit"] + f"-{k}") for k in range(60)])
 
 
+DATABASE = duckdb.connect()  # DuckDB 1.3 closes it with the last name, not with the last relation
+DATABASE.execute(f"CREATE TYPE severity AS ENUM {tuple(ORDER)!r}")
+DATABASE.register("rows", ROWS.astype({"value": str}))
+
+
 def duckdb_rows():
-    database = duckdb.connect()
-    database.execute(f"CREATE TYPE severity AS ENUM {tuple(ORDER)!r}")
-    database.register("rows", ROWS.astype({"value": str}))
-    return database.sql("SELECT unit, rater, value::severity AS value FROM rows")
+    return DATABASE.sql("SELECT unit, rater, value::severity AS value FROM rows")
 
 
 def dask_rows(_):
