@@ -633,10 +633,10 @@ def note_or_warn(sentence: str, note: Note | None) -> None:
 def _answered(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Return a table without the columns of file names, conditions, units or raters."""
     tested = reading.condition.columns if reading.condition else ()
-    others = {reading.filename_column, *tested, *reading.further_columns} - {
-        reading.unit,
-        reading.rater,
-    }
+    unit = reading.unit
+    if unit is None and tested and not reading.raters_in_rows:
+        unit = guess_wide_unit(frame)
+    others = {reading.filename_column, *tested, *reading.further_columns} - {unit, reading.rater}
     omitted = [name for name in frame if str(name) in others]
     return frame.drop(columns=omitted) if omitted else frame
 

@@ -459,8 +459,8 @@ class TestTheRoad:
             ({"wide": True, "rater": "a"}, "rater= makes sense only without wide="),
             ({"raters_in_rows": True, "wide": True}, "wide= makes sense only without raters_in"),
             (
-                {"tool": "prodigy", "unit": "a"},
-                "unit= is for tables: use tool='table', or omit",
+                {"tool": "prodigy", "rater": "a"},
+                "rater= is for tables: use tool='table', or omit",
             ),
         ],
     )

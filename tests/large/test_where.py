@@ -333,3 +333,12 @@ class TestZones:
         with pytest.raises(DataError) as caught:
             sa.tally(frame, where="t >= 2024-05-02")
         assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("options", [{}, {"wide": True}, {"wide": True, "raters": ["ann", "bob"]}])
+@pytest.mark.filterwarnings("ignore")
+def test_a_tested_column_may_be_the_unit_of_a_wide_table(options):
+    table = pd.DataFrame({"doc": ["d1", "d2", "d3"], "ann": list("xyx"), "bob": list("xxy")})
+    study = sa.read(table, where="doc != d2", **options)
+    assert study.units.tolist() == ["d1", "d3"]
+    assert study.raters.tolist() == ["ann", "bob"]
