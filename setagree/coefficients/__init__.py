@@ -7,21 +7,23 @@ Alpha, Fleiss' kappa and their standard errors, in the order of computation:
                     pattern with a multiplicity. A missing answer has no code, and a unit
                     without answers is not in the tally.
     r_i             `Tally.pattern_ratings`: the number of answers to unit i, at least 1
-    D, d_max        `credit.base.Weights`: the distances, and the largest. All disagreements are
-                    divided by d_max, which cancels in the coefficient and in its error.
+    D, d_max        `credit.base.Weights`: the distances, and 1 if they are bounded by 1, else the
+                    largest. All disagreements are divided by d_max, which cancels in the
+                    coefficient and in its error.
     x_i             `case.Case.mean_disagreement`: the mean distance of two answers to unit i
     n_i ... own_i   `sums.features`: what a unit adds to the five sums, for alpha and for the kappas
     n, M, O, P      `sums.UnitSums.sums`
     X, F X          `UnitSums.urn` and `to_values`; c_i' F X is `to_urn`, and X' F X is `form`
-    y, y_i          `UnitSums.chance`: 1 - pe, and what unit i adds to it
+    y, y_i          `UnitSums.chance`: the disagreement expected by chance, and the mean distance
+                    from the answers of unit i to the urn
     1 - x / y       `sums.estimate`: the coefficient
     z_i             `UnitSums.linearised`, with the coefficients of `slopes`
     standard error  `sums.standard_error` of z_i
     ==============  ==================================================================
 
 All else in `sums` is for clusters, sampling weights, spans, resamples and leaving out units;
-without them the masses of all units are `Tally.multiplicity`. `scoring.scorer` takes the estimate
-and its error into a result. The other modules are:
+without them the masses of all units are `Tally.multiplicity`. `scoring.scorer` makes a result of
+the estimate, whose `standard_error` is computed on request. The other modules are:
 
 - `conger`: 1 - pe of Conger's and Cohen's kappa, with an urn for each rater; `multivalued`: of
   alpha for multi-valued data.

@@ -1,5 +1,7 @@
 """Every coefficient as one function of five sums over units and of an urn.
 
+The docstring of `setagree.coefficients` lists the symbols with the functions that compute them.
+
 A unit i with r_i ratings, of counts c_i, and with the mean distance x_i between two of its ratings
 as a share of d_max, adds n_i, M_i, O_i, P_i and own_i to five sums, and share_i c_i to the urn X:
 
@@ -14,7 +16,10 @@ n is whether the unit counts, M its weight in pa, O that times its mean distance
 total of the urn, and own its pairs of a rating with itself. A unit with one rating counts in the
 urn of the kappas and not at all for alpha. For alpha, X_k is Krippendorff's n_k, and P his n.
 
-    coefficient = 1 - x / y,    x = 1 - pa = O / M,    y = 1 - pe = X' F X / (P² - own)
+    coefficient = 1 - x / y,    x = O / M,    y = X' F X / (P² - own)
+
+x = 1 - pa and y = 1 - pe for the kappas; Gwet's pa and pe of alpha, which are reported, are
+1 - (1 - 1/N) x and 1 - (1 - 1/N) y.
 
 F is the form of the chance model, D / d_max for alpha, Fleiss and Scott; see `chance_models` for
 the others and `conger` for the coefficient without a single urn:
@@ -75,7 +80,7 @@ class Estimate:
     estimate : float
         (pa - pe) / (1 - pe), or NaN if it is undefined.
     observed_agreement, expected_agreement : float
-        pa and pe.
+        pa and pe; for alpha those of Gwet, see the module.
     observed_disagreement, expected_disagreement : float
         In the units of the distance.
     undefined : str or None
@@ -119,9 +124,9 @@ class Estimate:
 def estimate(case: Case, model: Model) -> Estimate:
     """Return the coefficient of a study under a model of chance."""
     whole, d_max = UnitSums(case, model), case.weights.max_distance
-    S, (y, y_i) = whole.sums, whole.chance  # y = 1 - pe = X' F X / (P² - own)
-    x = float(S.O / S.M) if S.M else np.nan  # x = 1 - pa
-    # Gwet's pa and pe of alpha are 1 - (1 - 1/N) x and 1 - (1 - 1/N) y; 1/N = 0 for the kappas.
+    S, (y, y_i) = whole.sums, whole.chance  # y = X' F X / (P² - own)
+    x = float(S.O / S.M) if S.M else np.nan
+    # 1 - 1/N for alpha, 1 for the kappas; see the module
     shrunk = 1.0 if y_i is None or whole.without_same_rater else float(1 - S.own / S.P**2)
     reported = 1 - shrunk * x, 1 - shrunk * y, x * d_max, y * d_max  # pa, pe, Do, De
     # reach <= d_max
@@ -139,7 +144,7 @@ def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floa
     Parameters
     ----------
     r, r2 : ndarray
-        r_i, and the sum over raters of (times drawn)² if raters are redrawn, else r_i.
+        r_i, and the sum over raters of (times drawn)² if raters are redrawn, else the same array.
     x : ndarray
         x_i, 0 for a unit without a pair of ratings.
     """
@@ -273,7 +278,7 @@ class UnitSums:
         """X' F X, less b of units with sizes; or y if the chance model has no single urn."""
         if not isinstance(self.model, Urn):
             return self.chance[0]
-        b = 0.0 if self.same_rater is None else float(self.same_rater.form.sum())
+        b = 0.0 if self.same_rater is None else float(self.same_rater.form.sum())  # spans
         return dot(self.urn, self.to_values) - b
 
     @cached_property
@@ -307,12 +312,13 @@ class UnitSums:
         (f, _), S, (y, y_i), model = self.of_patterns, self.sums, self.chance, self.model
         if y_i is None and model.weigh == "ratings":
             return None
-        if self.without_same_rater:
+        if self.without_same_rater:  # spans
             return self._linearised_by_document
         M, O, counted = f.M, f.O, self.case.tally.multiplicity * f.n
-        if by_unit := self._is_by_unit:
+        if by_unit := self._is_by_unit:  # models with raters, and strata
             M, O, y_i, counted = self._of_units(y_i)
-        # z_i = a + b M_i + c O_i + d share_i c_i' F X, with c_i' F X = r_i P y_i
+        # z_i = a + b M_i + c O_i + d share_i c_i' F X, with c_i' F X = r_i P y_i, and with
+        # share_i r_i = M_i for alpha, 1 for the kappas
         a, b, c, d = slopes(model, S, y, self.rbar, varies=y_i is not None)
         values = a + b * M + c * O
         if y_i is not None:

@@ -1,4 +1,4 @@
-"""The coefficients as functions, and their registry; `setagree.coefficients.sums` computes them."""
+"""The coefficients as functions, and their registry; for formulas see `setagree.coefficients`."""
 
 from __future__ import annotations
 
