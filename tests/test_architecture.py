@@ -209,7 +209,7 @@ def test_no_function_shadows_a_module():
 
 # Texts that only Python sees, and calls of Python beside what the command has instead.
 PYTHON_ALONE = (
-    *("as in model='gpt'", "as in window='7D'", " (level=0.95 is alpha=0.05)"),
+    *("as in window='7D'", " (level=0.95 is alpha=0.05)"),
     *("(study), over='raters') gives", "bootstrap(...).interval(method=)"),
     *(
         "Reading(unit='doc')",
