@@ -396,7 +396,7 @@ def warn_columns(families: Sequence[Sequence[object]]) -> None:
     elif several and alone:
         warn(
             f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
-            f"other; if it is not one, list the raters: {option('raters', several[0])}.",
+            f"other; if it is not one, leave it out: {option('raters', several[0])}.",
             SetagreeWarning,
         )
 
