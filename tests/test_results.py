@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import math
+import pickle
 import re
 
 import numpy as np
@@ -393,3 +394,10 @@ def test_scores_fit_their_schema(made):
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema comes with the dev extra")
     schema = json_schema("scores", type(TABLE).columns)
     jsonschema.validate(json.loads(made().to_json()), schema)
+
+
+def test_a_frame_with_main_columns_is_pickled():
+    frame = sa.by_label(sa.simulate(20, 2, rng=1))
+    restored = pickle.loads(pickle.dumps(frame))  # noqa: S301 - made in the line above
+    pd.testing.assert_frame_equal(restored, frame)
+    assert restored._repr_html_() == frame._repr_html_()

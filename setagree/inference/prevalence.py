@@ -49,8 +49,9 @@ _TRUTHS: dict[str, Any] = {
 }
 """The truth of a unit from the share of its human answers that have a label."""
 
-_FEW_CHECKED, _FEW_MARKED, _MANY_LABELS = 30, 5, 20
-"""Below the first two, and above the third, numbers of units and of labels a warning is given."""
+_FEW_CHECKED, _FEW_MARKED, _MANY_LABELS, _ODD_ERRORS = 30, 5, 20, 4.5
+"""Below the first two, and above the others, numbers of units and of labels, and standard errors
+from the marked share of the corpus, a warning is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,13 +197,20 @@ class PrevalenceTable(Result):
 
     @property
     def caution(self) -> str:
-        """Sentences on few checked units and many labels; blank if none apply."""
+        """Sentences on few checked units, an odd sample, and many labels; blank if none apply."""
         n, frame = self.checked.n, self.frame[self.frame["low"] != self.frame["high"]]
         few = frame["label"][(frame["n_marked"] < _FEW_MARKED) & (frame["model"] > 0)].tolist()
+        share, far = frame["model"], (frame["n_marked"] - n * frame["model"]).abs()
+        error = np.sqrt(n * share * (1 - share) * (1 - n / self.checked.n_units))
+        is_odd = far > np.maximum(_ODD_ERRORS * error, _FEW_MARKED)
+        is_odd &= not self.checked.is_weighted and np.isinf(self.checked.cluster_df)
+        odd = frame["label"][is_odd].tolist()
         size = f"{counted(n, 'checked unit')} are few: intervals were simulated for 50 and more."
         parts = {
             size: n < _FEW_CHECKED and len(frame),
             f"The model marks fewer than {_FEW_MARKED} checked units with {listing(few)}.": few,
+            f"The model marks {listing(odd)} in a share of the checked units that a random sample "
+            "of the corpus hardly has; the intervals require a random sample.": odd,
             f"Each of the {len(frame):,} intervals is valid by itself; no correction is made for "
             "the choice of a label.": len(frame) > _MANY_LABELS,
         }
@@ -293,11 +301,11 @@ def prevalence(
     Examples
     --------
     >>> import setagree as sa
-    >>> both = sa.simulate(1000, 2, n_labels=2, skill=[1, 0.8], rng=1)
+    >>> both = sa.simulate(900, 2, n_labels=2, skill=[1, 0.8], rng=1)
     >>> people = both.exclude_raters(["r2"]).take(np.arange(100))
     >>> found = sa.prevalence(people, model=both.exclude_raters(["r1"]))
     >>> print(found.sentences[0])
-    About 315 of 1,000 units have l1 (95%: 251 to 382); the model alone has 289; 100 checked units.
+    About 261 of 900 units have l1 (95%: 204 to 324); the model r2 alone has 267; 100 checked units.
     """
     check_level(level)
     check_choice("truth", truth, [*_TRUTHS])
@@ -380,14 +388,14 @@ def _checked(
         raise DataError("no unit has a human answer, so that nothing is checked.")
     if len(gone := units[answers[units] < 0]):
         n, names = counted(len(gone), "checked unit"), listing(study.units[gone].tolist())
-        raise DataError(f"the model has no answer to {n} of {len(units):,} ({names}); ask it.")
+        raise DataError(f"the model has no answer to {n} of {len(units):,} ({names}); add them.")
     of_value = np.bincount(answers[answers >= 0], minlength=study.n_values)
     if corpus is not None:
         each = corpus.counts * corpus.multiplicity[corpus.rows]
         of_value = np.bincount(study.n_values + corpus.indices, each, flags.shape[0])
         parts = flags, flags.sum(axis=1) == 0  # each label, and the empty set
         if any(np.any(of_value @ x < x[answers[units]].sum(axis=0)) for x in parts):
-            raise DataError("corpus= lacks answers of the model to checked units; read all alike.")
+            raise DataError("corpus= lacks answers of the model to checked units; read both alike.")
     M, N = np.asarray(of_value @ flags, dtype=np.float64), round(float(of_value.sum()))
     h = vote_shares(human.unit_codes, human.value_codes, flags)
     h.data = _TRUTHS[truth](h.data)

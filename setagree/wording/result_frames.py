@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ class ResultFrame(pd.DataFrame):
     (True, True)
     """
 
-    _metadata = ("main_columns",)
+    _metadata: ClassVar[list[str]] = ["main_columns"]
     main_columns: tuple[Column, ...] = ()
 
     @classmethod

@@ -396,3 +396,14 @@ def test_a_plan_that_no_sample_reaches():
 def test_a_plan_knows_no_other_goals(goals):
     with pytest.raises(OptionError, match="of a coefficient, not of a prevalence"):
         sa.plan(sa.prevalence(ONE, model=MODEL), sa.PlanGoals(**goals))
+
+
+def test_checked_units_that_are_no_random_sample():
+    """All 20 checked units are among the 20 of 60 that the model marks: 1 in C(60, 20)."""
+    corpus = ["x" if k < 20 else "y" for k in range(60)]
+    model = pd.DataFrame({"unit": range(60), "labels": corpus})
+    people = pd.DataFrame(
+        [(k, rater, "x") for k in range(20) for rater in "ab"], columns=["unit", "rater", "labels"]
+    )
+    with pytest.warns(SetagreeWarning, match="'x', 'y' in a share of the checked units"):
+        sa.prevalence(sa.Annotations.from_long(people), model=model)
