@@ -50,8 +50,7 @@ _TRUTHS: dict[str, Any] = {
 """The truth of a unit from the share of its human answers that have a label."""
 
 _FEW_CHECKED, _FEW_MARKED, _MANY_LABELS, _ODD_ERRORS = 30, 5, 20, 4.5
-"""Below the first two, and above the others, numbers of units and of labels, and standard errors
-from the marked share of the corpus, a warning is given."""
+"""Below the first two and above the others, numbers or standard errors, a warning is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +204,7 @@ class PrevalenceTable(Result):
         is_odd = far > np.maximum(_ODD_ERRORS * error, _FEW_MARKED)
         is_odd &= not self.checked.is_weighted and np.isinf(self.checked.cluster_df)
         odd = frame["label"][is_odd].tolist()
-        size = f"{counted(n, 'checked unit')} are few: intervals were simulated for 50 and more."
+        size = f"Only {counted(n, 'unit')} checked: intervals were simulated for 50 and more."
         parts = {
             size: n < _FEW_CHECKED and len(frame),
             f"The model marks fewer than {_FEW_MARKED} checked units with {listing(few)}.": few,
@@ -262,7 +261,8 @@ def prevalence(
     ----------
     study : Annotations, or a table or path as `agreement` takes it
         The answers of people, perhaps with those of the model: label sets or categories. The
-        clusters and weights are those of the checked units; weights have no finite correction.
+        clusters and weights are those of the checked units, and of all units if the model is a
+        rater of the study; weights have no finite correction.
     model : rater, DataFrame, path or Annotations, optional
         A rater of the study, or a table of its answers, also to units without human answers.
         Default: the rater that an export or a column of roles marks as a model.
@@ -322,9 +322,10 @@ def prevalence(
     frame.insert(0, "label", pd.Series(listed, dtype=object))
     few = "clusters leave too few degrees of freedom"
     few = few if checked.n > 2 else "fewer than 3 checked units"
-    marks = np.where(frame["n_marked"] > 0, "all", "none").astype(object)
-    alone = pd.Series("humans alone: the model marks " + marks + " of the checked units")
-    frame["reason"] = alone.where(~frame["corrected"], None).where(frame["low"].notna(), few)
+    marks = np.where(frame["n_marked"] > 0, "all", "none")
+    alone = [f"humans alone: the model marks {which} of the checked units" for which in marks]
+    reasons = pd.Series(alone, dtype=object).where(~frame["corrected"], None)
+    frame["reason"] = reasons.where(frame["low"].notna(), few)
     found = PrevalenceTable(name, target, level, checked, frame)
     if caution := found.caution:
         warn(caution, SetagreeWarning)

@@ -217,7 +217,7 @@ _MAYBE_MODEL = re.compile("(?:claude|gemini|gemma|grok|llama|mistral)$", re.IGNO
 def marked_models(study: Annotations) -> list[Any]:
     """Return the raters that are marked as models: by `IS_MODEL`, or by a column of roles.
 
-    A column of roles has "human" and "model", or synonyms, for all raters.
+    A column of roles has "human" and "model", or synonyms, and nothing else.
 
     Examples
     --------
@@ -228,7 +228,8 @@ def marked_models(study: Annotations) -> list[Any]:
     """
     models = dict[Any, None]()
     for name, cells in () if study.rater_table is None else study.raters_frame.items():
-        roles = {rater: str(cell).casefold().strip() for rater, cell in cells.items()}
+        known = cells.dropna().items()  # that of a model in another table may be missing
+        roles = {rater: str(cell).casefold().strip() for rater, cell in known}
         is_role = _MODELS & {*roles.values()} and {*roles.values()} <= _MODELS | _PEOPLE
         if name == IS_MODEL or is_role:
             models |= dict.fromkeys(r for r, role in roles.items() if role in {"true", *_MODELS})
@@ -625,14 +626,15 @@ def _checked(study: Annotations) -> Annotations:
         # agreement.
         pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
         n_pairable = np.bincount(strata[pairable], minlength=len(sample.names))
-        if not n_pairable.all():
+        # Without any such unit, no agreement is estimated, but shares may be.
+        if n_pairable.any() and not n_pairable.all():
             raise DataError(
                 f"strata: {listing(sample.names[n_pairable == 0].tolist())} without a unit with "
                 "two ratings, so that agreement in that part of the population cannot be estimated."
             )
         n_rated = np.bincount(strata, minlength=len(sample.names))
     for column, n in {OF_SIZES: n_rated, OF_SIZES_PAIRABLE: n_pairable}.items():
-        weights = (sample.sizes / n)[strata]
+        weights = (sample.sizes / np.maximum(n, 1))[strata]
         study = with_units(study, {column: dict(zip(study.units, weights, strict=True))})
         check_weights(study, column)
     return replace(study, sampling=replace(design, sampling_weight=OF_SIZES))

@@ -275,6 +275,8 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
         role: _with_identifier(next((tier for tier in _candidates(role, free) if tier), []))
         for role in roles
     }
+    if "rater" in matches.get("rater", ()):  # beside "raters", such as those whom a queue asks
+        matches["rater"] = ["rater"]
     if all(len(columns) == 1 for columns in matches.values()):
         return {role: columns[0] for role, columns in matches.items()}
     sentences = [

@@ -399,24 +399,26 @@ def _checked_labels(
     spans: Spans, limit: Floats, start: Floats, end: Floats, case: Case
 ) -> list[Any]:
     """Return the labels of spans; raise DataError if a label or the offsets are invalid."""
-    labels = []
+    labels, odd = [], []
     places = zip(limit.tolist(), start.tolist(), end.tolist(), strict=True)
     for span, (length, low, high) in zip(spans.rows, places, strict=True):
         try:
             labels.append(clean_label(span.label, case))
         except LabelError as error:
             raise DataError(f"{span.place}: {error}") from None
+        # Offsets as the file has them; low and high count code points.
         if span.document in spans.texts and (span.start % 1 or span.end % 1):
-            rule = "start and end at whole numbers, as offsets of a text do"
-        elif low >= high:
-            rule = "end after its start"
-        elif low < 0 or high > length:
-            rule = f"be within 0 to {length:.12g}"
-        else:
-            continue
+            odd.append((span, "start and end at whole numbers, as offsets of a text do"))
+        elif span.start >= span.end or low >= high:
+            odd.append((span, "end after its start"))
+        elif span.start < 0 or high > length:
+            is_same = high == span.end
+            odd.append((span, f"be within 0 to {length:.12g}" if is_same else "be in its document"))
+    for span, rule in odd[:1]:
         raise DataError(
-            f"{span.place}: span {low:.12g}-{high:.12g} of document {shorten(span.document)} by "
-            f"rater {shorten(span.rater)} must {rule}. Correct the offsets."
+            f"{span.place}: span {span.start:.12g}-{span.end:.12g} of document "
+            f"{shorten(span.document)} by rater {shorten(span.rater)} must {rule}. Correct the "
+            f"offsets of {counted(len(odd), 'such span')}."
         )
     warn_similar("labels", dict.fromkeys(labels))
     return labels

@@ -316,7 +316,7 @@ def test_numbers_have_no_labels():
 
 
 def test_warnings_name_what_is_few():
-    with pytest.warns(SetagreeWarning, match=r"12 checked units are few.*marks fewer than 5 .*'b'"):
+    with pytest.warns(SetagreeWarning, match=r"Only 12 units checked.*marks fewer than 5 .*'b'"):
         sa.prevalence(ONE, model=MODEL)
 
 
@@ -407,3 +407,32 @@ def test_checked_units_that_are_no_random_sample():
     )
     with pytest.warns(SetagreeWarning, match="'x', 'y' in a share of the checked units"):
         sa.prevalence(sa.Annotations.from_long(people), model=model)
+
+
+def test_strata_of_known_size_with_one_human_per_unit():
+    """Weights N_s / n_s: 1/2 of the 10 units of s and 1/4 of the 30 of t have the label."""
+    rows = [
+        (f"{stratum}{k}", "ann", "a" if k < 1 else "b", stratum)
+        for stratum, n in (("s", 2), ("t", 4))
+        for k in range(n)
+    ]
+    people = sa.Annotations.from_long(
+        pd.DataFrame(rows, columns=["unit", "rater", "labels", "stratum"]), unit_columns=["stratum"]
+    ).sampled(strata="stratum", population_size={"s": 10, "t": 30})
+    corpus = [f"{stratum}{k}" for stratum, n in (("s", 10), ("t", 30)) for k in range(n)]
+    model = pd.DataFrame({"unit": corpus, "labels": ["a", "b"] * 20})
+    with pytest.warns(SetagreeWarning, match="Only 6 units checked"):
+        found = sa.prevalence(people, model=model, labels=["a"])
+    assert found.frame["humans"].item() == pytest.approx((10 / 2 + 30 / 4) / 40, rel=1e-12)
+
+
+def test_a_marked_model_is_no_human_beside_a_model_in_another_table():
+    rows = [(u, "zoe", "a", "model") for u in range(12)]
+    rows += [(u, h, "ab"[u % 2], "human") for u in range(6) for h in ("h1", "h2")]
+    table = pd.DataFrame(rows, columns=["unit", "rater", "labels", "role"])
+    study = sa.Annotations.from_long(table, rater_columns=["role"])
+    kim = pd.DataFrame({"unit": range(12), "labels": ["a", "b"] * 6})
+    with pytest.warns(SetagreeWarning, match="Only 6 units checked"):
+        found = sa.prevalence(study, model=kim)
+    assert found.checked.n == 6
+    assert {*found.frame["reason"]} == {None}

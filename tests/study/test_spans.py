@@ -153,3 +153,21 @@ def test_documents_of_one_name_are_refused():
     rows = pd.DataFrame({"document": [1, "1"], "rater": "a", "start": 0, "end": 2, "label": "P"})
     with pytest.raises(DataError, match="several documents"):
         sa.Annotations.from_spans(rows, length={1: 4, "1": 4})
+
+
+@pytest.mark.filterwarnings("ignore:offsets are read as UTF-16 units")
+@pytest.mark.parametrize(
+    ("start", "end", "said"),
+    [
+        (-5, 9, "row 2: span -5-9 .* must be within 0 to 11|row 2: span -5-9 .* in its document"),
+        (7, 10.5, "row 2: span 7-10.5 .* must start and end at whole numbers"),
+        (9, 99, "row 2: span 9-99 .* must be in its document"),
+        (12, 9, "row 2: span 12-9 .* must end after its start. Correct the offsets of 1 such span"),
+    ],
+)
+def test_offsets_in_utf16_units_are_checked_and_named_as_they_are(start, end, said):
+    """The text has 14 UTF-16 units and 11 characters; the first span is valid in units only."""
+    rows = [("d", "ann", 7, 14, "P"), ("d", "bob", start, end, "P")]
+    table = pd.DataFrame(rows, columns=["document", "rater", "start", "end", "label"])
+    with pytest.raises(DataError, match=said):
+        sa.Annotations.from_spans(table, text={"d": "😀😀😀 abc def"})

@@ -372,9 +372,10 @@ def prevalence_sections(_: Findings, found: PrevalenceTable) -> Iterator[Section
     frame = found.frame.nlargest(len(found.frame), "count").round({"count": 0, "worth": 0})
     caption = "People, the model, and both by prediction-powered inference, the most frequent first"
     table = table_of(frame, found.columns, caption, limit=40, function="prevalence")
-    note = f"Valid if the checked units are a random sample of all units. {found.caution}".strip()
+    drawn = ", drawn as their weights state" if found.checked.is_weighted else ""
+    note = f"Valid if the checked units are a random sample of all units{drawn}. {found.caution}"
     draw = partial(draw_prevalence, found, limit=MOST_DRAWN)
-    yield Section(table, Picture(draw, rows_height(len(table.rows))), note, found.words())
+    yield Section(table, Picture(draw, rows_height(len(table.rows))), note.strip(), found.words())
 
 
 TOPIC = Topic(
