@@ -651,7 +651,7 @@ def _from_wide(frame: pd.DataFrame, reading: Reading, note: Note) -> Annotations
         reading = replace(reading, unit=unit, raters=None)
         long = layouts.from_rater_flags(frame, unit, flags)
         return read_units(assemble(Annotations, long, reading), table, reading)
-    raters = find_names(reading.raters or (), frame.columns)
+    raters = [*dict.fromkeys(find_names(reading.raters or (), frame.columns))]
     if unit is None:
         unit = guess_wide_unit(frame.drop(columns=raters, errors="ignore") if raters else frame)
         shown = _some(raters or [name for name in frame if name != unit])

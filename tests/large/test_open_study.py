@@ -467,3 +467,11 @@ class TestTheRoad:
     def test_options_of_one_layout(self, options, sentence):
         with pytest.raises(OptionError, match=sentence):
             sa.Reading(**options)
+
+
+def test_columns_of_one_name_in_two_unicode_forms_are_one_rater(tmp_path):
+    path = tmp_path / "forms.csv"
+    path.write_text("unit,\u00e9,e\u0301\nu1,joy,joy\nu2,fear,joy\n", "utf-8")
+    with pytest.warns(sa.SetagreeWarning, match="1 rater is spelled in two ways"):
+        study = sa.read(path, wide=True, raters=["\u00e9", "e\u0301"], duplicates="union")
+    assert study.to_triples() == [("\u00e9", "u1", {"joy"}), ("\u00e9", "u2", {"fear", "joy"})]
