@@ -32,6 +32,7 @@ from setagree.errors import (
 from setagree.lazy import pd
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
+from setagree.study.answer_warnings import as_spans
 from setagree.study.answers import are_on_a_scale, is_record_table, long_answers
 from setagree.study.assembly import assemble, code_ids
 from setagree.study.attributes import named_raters, read_raters, read_units, set_apart
@@ -62,7 +63,6 @@ from setagree.study.reading import (
     no_note,
 )
 from setagree.study.row_filter import kept_rows
-from setagree.study.spans import spans_hint
 from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
 
@@ -607,19 +607,15 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
             raise DataError(f"{error}{hint}") from error
         raise
     note_guessed(reading, found, note)
-    spans = spans_hint(frame) if len(names) > 3 else ""
     try:
-        study = Annotations.from_reading(frame, found)
+        return Annotations.from_reading(frame, found)
     except RepeatsError as error:
-        hint = spans and f" {spans}"
-        if not hint and reading.unit is None:
-            hint = questions_hint([found.unit])
+        hint = questions_hint([found.unit]) if reading.unit is None else ""
+        if {"start", "end"} <= {*names}:
+            hint = f" If the rows are labelled spans, read them with {as_spans()}."
         if not hint:
             raise
         raise RepeatsError(f"{error}{hint}", error.pair) from error
-    if spans and reading.labels is None:
-        note_or_warn(spans, note)
-    return study
 
 
 def note_or_warn(sentence: str, note: Note | None) -> None:

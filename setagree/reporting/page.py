@@ -356,8 +356,7 @@ def _markdown_section(section: Section) -> Iterator[str]:
 
 def _bracketed(piece: Piece) -> str:
     """Return a piece as Markdown, in brackets with its labels if there are some."""
-    text = as_markdown(piece.text) if piece.text else f"{piece.size:g} "
-    ends = ", ".join(as_markdown(label.short) for label in piece.ends)
+    text, ends = as_markdown(piece.text), ", ".join(as_markdown(x.short) for x in piece.ends)
     tag = f"<sup>{ends}</sup>" if ends else ""
     return rf"\[{text}\]{tag}" if piece.colours else text
 

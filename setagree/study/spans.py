@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, product
+from itertools import accumulate, compress, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import Codes, Floats, check_cost, public
+from setagree.checks import Codes, Floats, public
 from setagree.errors import (
     DataError,
     LabelError,
@@ -26,10 +27,10 @@ from setagree.errors import (
     warn,
 )
 from setagree.lazy import pd
-from setagree.study.answer_warnings import as_spans, warn_similar
+from setagree.study.answer_warnings import warn_similar
 from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.codes import as_objects, entries_of
-from setagree.study.frames import Frame, as_pandas, check_columns, column_names, row_numbers
+from setagree.study.frames import Frame, as_pandas, check_columns, row_numbers
 from setagree.study.identifiers import tidied
 from setagree.study.labels import Case, clean_label
 from setagree.study.layouts import code_flags
@@ -52,8 +53,6 @@ USUAL = {
 """Usual names of the columns of spans besides document, rater and label."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
-_BYTES_PER_LABEL = 100
-"""Memory of a label of a rater on an atom while the label sets are coded."""
 
 
 class Span(NamedTuple):
@@ -306,21 +305,6 @@ def usual_columns(columns: Collection[Any]) -> dict[str, str | None]:
     return {role: next((x for x in usual if x in columns), None) for role, usual in USUAL.items()}
 
 
-def spans_hint(data: Frame) -> str:
-    """Return a sentence on a table whose columns are those of spans; blank if they are not."""
-    usual = usual_columns(column_names(data))
-    start, end = usual["start"], usual["end"]
-    if start is None or end is None:
-        return ""
-    offsets = as_pandas(data, [start, end]).head(100).apply(pd.to_numeric, errors="coerce")
-    if not (offsets[start] < offsets[end]).any():
-        return ""
-    return (
-        f"Columns {start!r} and {end!r} may be of labelled spans, which were not read; to read "
-        f"them, use {as_spans()}."
-    )
-
-
 def study_of_spans(
     cls: type[Annotations],
     spans: Spans,
@@ -336,31 +320,32 @@ def study_of_spans(
     if twice := [name for name, n in Counter(map(str, names)).items() if n > 1]:
         raise DataError(f"several documents have the name {listing(twice)}; rename all but one.")
     warn_names("Raters", as_objects(raters))
-    doc_code, rater_code = ({name: k for k, name in enumerate(ids)} for ids in (names, raters))
-    doc = np.array([doc_code[span.document] for span in spans.rows], dtype=np.int64)
-    who = np.array([rater_code[span.rater] for span in spans.rows], dtype=np.int64)
-    start, end = (np.array([span[k] for span in spans.rows], dtype=np.float64) for k in (2, 3))
     lengths = np.array([_length(spans, name) for name in names], dtype=np.float64)
+    rows = _checked(spans, dict(zip(names, lengths.tolist(), strict=True)), case)
     texts = [*map(spans.texts.get, names)]
-    _to_code_points(spans, names, doc, start, end)
-    labels = _checked_labels(spans, lengths[doc], start, end, case)
     ends: Any = [range(len(text or "") + 1) for text in texts]
     if tokens is not None:
-        cuts, kept, start, end = _in_tokens(spans, names, tokens, doc, start, end)
-        doc, who, labels = doc[kept], who[kept], [*compress(labels, kept)]
-        lengths = np.array([*map(len, cuts)], dtype=np.float64)
+        cuts = {name: _tokens_of(spans, name, tokens) for name in names}
+        rows = _in_tokens(rows, cuts)
+        lengths = np.array([*map(len, cuts.values())], dtype=np.float64)
         # from the start of a token to the start of the next one
-        both = zip(cuts, texts, strict=True)
+        both = zip(cuts.values(), texts, strict=True)
         ends = [[0, *(low for low, _ in cut[1:]), len(text or "")] for cut, text in both]
     if not lengths.any():
         raise DataError("no rater annotated a document; there is nothing to score.")
+    doc_code, rater_code = ({name: k for k, name in enumerate(ids)} for ids in (names, raters))
+    doc = np.array([doc_code[span.document] for span in rows], dtype=np.int64)
+    who = np.array([rater_code[span.rater] for span in rows], dtype=np.int64)
+    start, end = (np.array([span[k] for span in rows], dtype=np.float64) for k in (2, 3))
     atoms, first, last = _atoms(lengths, doc, start, end)
     offsets = np.searchsorted(atoms["document"], np.arange(len(names) + 1))
     documents, rated = np.array([(doc_code[d], rater_code[r]) for d, r in spans.done]).T
     rated = np.repeat(rated, np.diff(offsets)[documents])
     keys = np.sort(entries_of(offsets, documents) * len(raters) + rated)
     unit_codes, rater_codes = np.divmod(keys, len(raters))
-    value_codes, values = _label_sets(first, last, labels, who, keys, len(raters))
+    value_codes, values = _label_sets(
+        first, last, [span.label for span in rows], who, keys, len(raters)
+    )
     size = atoms["high"] - atoms["low"]
     if not (atoms % 1).any(axis=None):
         atoms = atoms.astype(np.int64)
@@ -395,120 +380,120 @@ def _length(spans: Spans, document: Hashable) -> float:
     return size
 
 
-def _checked_labels(
-    spans: Spans, limit: Floats, start: Floats, end: Floats, case: Case
-) -> list[Any]:
-    """Return the labels of spans; raise DataError if a label or the offsets are invalid."""
-    labels, odd = [], []
-    places = zip(limit.tolist(), start.tolist(), end.tolist(), strict=True)
-    for span, (length, low, high) in zip(spans.rows, places, strict=True):
+def _checked(spans: Spans, lengths: Mapping[Hashable, float], case: Case) -> list[Span]:
+    """Return spans with clean labels, in code points; raise DataError if one is invalid."""
+    rows, odd = [], []
+    for span, point in zip(spans.rows, _in_code_points(spans), strict=True):
         try:
-            labels.append(clean_label(span.label, case))
+            label = clean_label(span.label, case)
         except LabelError as error:
             raise DataError(f"{span.place}: {error}") from None
-        # Offsets as the file has them; low and high count code points.
+        rows.append(point if label is point.label else point._replace(label=label))
+        length = lengths[span.document]
         if span.document in spans.texts and (span.start % 1 or span.end % 1):
             odd.append((span, "start and end at whole numbers, as offsets of a text do"))
-        elif span.start >= span.end or low >= high:
+        elif span.start >= span.end or point.start >= point.end:
             odd.append((span, "end after its start"))
-        elif span.start < 0 or high > length:
-            is_same = high == span.end
+        elif span.start < 0 or point.end > length:
+            is_same = point.end == span.end
             odd.append((span, f"be within 0 to {length:.12g}" if is_same else "be in its document"))
-    for span, rule in odd[:1]:
+    for span, rule in odd[:1]:  # offsets as the file has them
         raise DataError(
             f"{span.place}: span {span.start:.12g}-{span.end:.12g} of document "
             f"{shorten(span.document)} by rater {shorten(span.rater)} must {rule}. Correct the "
             f"offsets of {counted(len(odd), 'such span')}."
         )
-    warn_similar("labels", dict.fromkeys(labels))
-    return labels
+    warn_similar("labels", dict.fromkeys(span.label for span in rows))
+    return rows
 
 
-def _to_code_points(
-    spans: Spans, names: Sequence[Hashable], doc: Codes, start: Floats, end: Floats
-) -> None:
-    """Convert offsets from UTF-16 units to code points, if quotes or ends show such units.
+def _in_code_points(spans: Spans) -> list[Span]:
+    """Return spans in code points. Offsets are UTF-16 units if quotes or ends of spans show it.
 
     Both are equal unless a text has characters beyond U+FFFF, such as emoji. If some spans show
-    it, all are converted. Raise DataError if the text at the offsets of a span is not its quote.
+    it, all are converted, and so are tokens. Raise DataError if the text at the offsets of a span
+    is not its quote.
     """
-    texts = [spans.texts.get(name, "") for name in names]
+    texts = {document: spans.texts.get(document, "") for document, _ in spans.done}
     # the offset of each code point in UTF-16 units
     units = {
-        d: np.cumsum([0, *(1 + (character > "\uffff") for character in text)])
-        for d, text in enumerate(texts)
+        name: [*accumulate((1 + (character > "\uffff") for character in text), initial=0)]
+        for name, text in texts.items()
         if not text.isascii() and max(text) > "\uffff"
     }
-    low, high = start.copy(), end.copy()
-    for d, rows in pd.Series(doc).groupby(doc).indices.items():
-        if d in units:
-            low[rows], high[rows] = (np.searchsorted(units[d], x[rows]) for x in (start, end))
-    wrong, moved = (_misquoted(spans, *ends) for ends in ((start, end), (low, high)))
-    length = np.array([*map(len, texts)], dtype=np.int64)[doc]
-    beyond = np.flatnonzero((end > length) & (high <= length))
+
+    def at(document: Hashable, offset: float) -> float:
+        return bisect_left(units[document], offset) if document in units else offset
+
+    rows = spans.rows
+    if units:
+        rows = [
+            span._replace(start=at(span.document, span.start), end=at(span.document, span.end))
+            for span in rows
+        ]
+    wrong, moved = _misquoted(spans.rows, texts), _misquoted(rows, texts)
     is_utf16 = spans.utf16 or len(moved) < len(wrong)
-    if beyond.size and not (is_utf16 or wrong):
+    both = zip(spans.rows, rows, strict=True)
+    beyond = [span for span, row in both if span.end > len(texts[span.document]) >= row.end]
+    if beyond and not (is_utf16 or wrong):
         sentence = "offsets are read as UTF-16 units, because a span ends beyond the text otherwise"
-        warn(f"{sentence} (first: {spans.rows[beyond[0]].place}).", SetagreeWarning)
+        warn(f"{sentence} (first: {beyond[0].place}).", SetagreeWarning)
         is_utf16 = True
-    if is_utf16:
-        start[:], end[:], wrong = low, high, moved
-        for d in units.keys() & {d for d, name in enumerate(names) if name in spans.tokens}:
-            cuts = np.array(spans.tokens[names[d]]).reshape(-1, 2)
-            spans.tokens[names[d]] = [*map(tuple, np.searchsorted(units[d], cuts).tolist())]
-    for span in wrong[:1]:
+    for name in units.keys() & spans.tokens.keys() if is_utf16 else ():
+        cuts = spans.tokens[name]
+        spans.tokens[name] = [(at(name, low), at(name, high)) for low, high in cuts]
+    for span in moved[:1] if is_utf16 else wrong[:1]:
         raise DataError(
             f"{span.place}: the text of document {shorten(span.document)} at {span.start:.12g}-"
             f"{span.end:.12g} is not {shorten(span.quote)}, the text of the span; correct the "
             "offsets."
         )
+    return rows if is_utf16 else spans.rows
 
 
-def _misquoted(spans: Spans, start: Floats, end: Floats) -> list[Span]:
-    """Return the spans whose quote is not the text at these offsets.
+def _misquoted(rows: Sequence[Span], texts: Mapping[Hashable, str]) -> list[Span]:
+    """Return the spans whose quote is not the text at their offsets.
 
     Runs of white space are treated as equal, because tools write line breaks as spaces.
     """
-    out = []
-    for span, low, high in zip(spans.rows, start.tolist(), end.tolist(), strict=True):
-        if span.quote is not None and span.document in spans.texts and 0 <= low < high:
-            there = spans.texts[span.document][int(low) : int(high)]
-            if there.split() != span.quote.split():
-                out.append(span._replace(start=low, end=high))
-    return out
+    return [
+        span
+        for span in rows
+        if span.quote is not None and texts[span.document] and 0 <= span.start < span.end
+        if texts[span.document][int(span.start) : int(span.end)].split() != span.quote.split()
+    ]
+
+
+def _tokens_of(spans: Spans, document: Hashable, tokens: Tokens) -> Sequence[tuple[float, float]]:
+    """Return the offsets of the words of a document, or of the tokens of the tool."""
+    if tokens == "words" and document in spans.texts:
+        return [match.span() for match in _WORD.finditer(spans.texts[document])]
+    if tokens == "tool" and (offsets := spans.tokens.get(document)):
+        return offsets
+    needed = "text" if tokens == "words" else "offsets of its tokens"
+    raise DataError(
+        f"{spans.place_of(document)}: {option('tokens', tokens)} requires the {needed} of each "
+        f"document, which document {shorten(document)} does not have."
+    )
 
 
 def _in_tokens(
-    spans: Spans,
-    names: Sequence[Hashable],
-    tokens: Tokens,
-    doc: Codes,
-    start: Floats,
-    end: Floats,
-) -> tuple[list[Any], npt.NDArray[np.bool_], Floats, Floats]:
-    """Return the tokens of documents, which spans have some, and their first and last token + 1."""
-    cuts: Any = []
-    for name in names:
-        if tokens == "words" and name in spans.texts:
-            cuts.append([match.span() for match in _WORD.finditer(spans.texts[name])])
-        elif tokens == "tool" and (offsets := spans.tokens.get(name)):
-            cuts.append(offsets)
-        else:
-            needed = "text" if tokens == "words" else "offsets of its tokens"
-            raise DataError(
-                f"{spans.place_of(name)}: {option('tokens', tokens)} requires the {needed} of each "
-                f"document, which document {shorten(name)} does not have."
-            )
-    first, last = np.zeros(len(doc)), np.zeros(len(doc))
-    for d, rows in pd.Series(doc).groupby(doc).indices.items():
-        starts, ends = np.array(cuts[d], dtype=np.float64).reshape(-1, 2).T
-        first[rows] = np.searchsorted(ends, start[rows], side="right")
-        last[rows] = np.searchsorted(starts, end[rows], side="left")
-    kept = first < last
-    if n := int((~kept).sum()):
-        place = spans.rows[int(np.argmin(kept))].place
+    rows: Sequence[Span], cuts: Mapping[Hashable, Sequence[tuple[float, float]]]
+) -> list[Span]:
+    """Return the spans that touch tokens, from the first one to the last one + 1."""
+    starts, ends = ({name: [cut[k] for cut in x] for name, x in cuts.items()} for k in (0, 1))
+    moved = [
+        span._replace(
+            start=bisect_right(ends[span.document], span.start),
+            end=bisect_left(starts[span.document], span.end),
+        )
+        for span in rows
+    ]
+    kept = [span for span in moved if span.start < span.end]
+    if n := len(moved) - len(kept):
+        place = next(span.place for span in moved if span.start >= span.end)
         warn(f"{counted(n, 'span')} without a token dropped (first: {place}).", SetagreeWarning)
-    return cuts, kept, first[kept], last[kept]
+    return kept
 
 
 def _atoms(
@@ -538,11 +523,6 @@ def _label_sets(
     """
     codes, names = pd.factorize(as_objects(labels))
     n = last - first
-    check_cost(
-        "The label sets of all pieces",
-        n_bytes=_BYTES_PER_LABEL * float(n.sum()) + len(keys) * len(names) / 8,
-        instead="Read some of the documents at a time.",
-    )
     covered = entries_of(np.stack([first, last], axis=1).ravel(), 2 * np.arange(len(n)))
     rating = np.searchsorted(keys, covered * n_raters + np.repeat(who, n))
     label = np.repeat(codes, n)

@@ -286,10 +286,7 @@ def test_few_documents_are_warned_of_once():
         warnings.simplefilter("always")
         f = gathered(study)
     assert [one.category for one in caught].count(FewClustersWarning) == 1
-    # Without a text that shows them, the labels stand below the strips, most disagreement first.
-    labels = [*f.results["labels"]["label"]]
-    for passage in by_id(f)["places"].passages:
-        assert [(k, name.text) for k, name in passage.key] == [*enumerate(labels)]
+    assert by_id(f)["places"].passages == []  # without a text, nothing is quoted
     text = dict.fromkeys(frame["document"], "word " * 8)
     of_text = gathered(sa.Annotations.from_spans(frame, text=text))
-    assert [passage.key for passage in by_id(of_text)["places"].passages] == [[], []]
+    assert len(by_id(of_text)["places"].passages) == 2

@@ -224,24 +224,18 @@ class Piece(NamedTuple):
     """A part of a document with the labels of a rater.
 
     `ends` are the labels whose span ends with it, `colours` the colour numbers of all its labels.
-    The text is blank if the study has only the length.
     """
 
     text: str
     ends: Sequence[Any]
     colours: Sequence[int]
-    size: float
 
 
 class Passage(NamedTuple):
-    """A document, or a part of it, with the pieces of each rater.
-
-    `key` has the labels without a text that could show them, by the number of their colour.
-    """
+    """A document, or a part of it, with the pieces of each rater."""
 
     title: Sentence
     lines: Sequence[tuple[Name, Sequence[Piece]]]
-    key: Sequence[tuple[int, Name]] = ()
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ def _passages(f: Findings) -> Iterator[Passage]:
     """
     study, (document, names, w) = f.study, _documents(f)
     labels, used = f.result("labels"), list[int]()
-    if labels is None:
+    if labels is None or "text" not in study.units_frame:
         return
     r = np.bincount(study.unit_codes, minlength=study.n_units)
     for label, part in zip(labels["label"], labels["share_of_disagreement"], strict=True):
@@ -160,42 +160,41 @@ def _passages(f: Findings) -> Iterator[Passage]:
         most = f"{about} ({share(of_document[d] / q.sum())}) is "
         title = (Name.of(label), most, Name.of(names[d]), ".")
         units = np.flatnonzero(document == d)
-        yield _quoted(f, units, int(q[units].argmax()), title, [*labels["label"]])
+        yield Passage(title, _lines(f, units, int(q[units].argmax()), [*labels["label"]]))
 
 
-def _quoted(f: Findings, units: Codes, worst: int, title: Sentence, labels: list[Any]) -> Passage:
-    """Return a document with the answers of each rater, or of a long one the part at a unit."""
-    study, sets, texts = f.study, _sets(f), f.study.units_frame.get("text")
-    quotes = [""] * len(units) if texts is None else texts.iloc[units].tolist()
-    size = _documents(f)[2][units] if texts is None else np.array([*map(len, quotes)])
-    ends = np.cumsum(size)
+def _lines(
+    f: Findings, units: Codes, worst: int, labels: list[Any]
+) -> list[tuple[Name, list[Piece]]]:
+    """Return the quotes of each rater from a document, or from the part of a long one at a unit."""
+    study, sets = f.study, [*_sets(f), frozenset()]
+    quotes = study.units_frame["text"].iloc[units].tolist()
+    ends = np.cumsum([*map(len, quotes)])
     if len(text := "".join(quotes)) > _WHOLE:
-        middle = int(ends[worst] - size[worst] / 2)
+        middle = int(ends[worst] - len(quotes[worst]) / 2)
         low, high = max(0, middle - _AROUND), min(len(text), middle + _AROUND)
-        quotes = [text[a:b] for a, b in np.clip([ends - size, ends], low, high).astype(int).T]
+        starts = np.append(0, ends[:-1])
+        quotes = [text[a:b] for a, b in np.clip([starts, ends], low, high).T]
         kept = np.flatnonzero(quotes)
-        units, size, quotes = units[kept], size[kept], [quotes[k] for k in kept]
+        units, quotes = units[kept], [quotes[k] for k in kept]
         quotes[0] = f"{'… ' * (low > 0)}{quotes[0]}"
         quotes[-1] += " …" * (high < len(text))
-    rows = np.flatnonzero(np.isin(study.unit_codes, units))
-    rows, lines = rows[np.argsort(study.unit_codes[rows], kind="stable")], []
+    rows, lines = np.flatnonzero(np.isin(study.unit_codes, units)), []
     for g in np.unique(study.rater_codes[rows])[:_MOST_RATERS]:
         of_rater = rows[study.rater_codes[rows] == g]
-        at = np.searchsorted(units, study.unit_codes[of_rater]).tolist()
-        values = study.value_codes[of_rater].tolist()
-        cells = zip(values, (quotes[k] for k in at), size[at].tolist(), strict=True)
-        runs = [(sets[k], [*run]) for k, run in groupby(cells, key=itemgetter(0))]
+        value_of = dict(zip(study.unit_codes[of_rater], study.value_codes[of_rater], strict=True))
+        cells = zip((value_of.get(unit, -1) for unit in units), quotes, strict=True)
+        runs = [
+            (sets[k], "".join(quote for _, quote in run))
+            for k, run in groupby(cells, key=itemgetter(0))
+        ]
         pieces = []
-        for (one, run), (after, _) in pairwise([*runs, (frozenset(), [])]):
+        for (one, quote), (after, _) in pairwise([*runs, (frozenset(), "")]):
             shown = [k for k, label in enumerate(labels) if label in one]
-            text = "".join(quote for _, quote, _ in run)
             last = [Name.of(labels[k]) for k in shown if labels[k] not in after]
-            colours = [min(k, N_COLOURS) for k in shown]
-            pieces.append(Piece(text, last, colours, sum(length for *_, length in run)))
+            pieces.append(Piece(quote, last, [min(k, N_COLOURS) for k in shown]))
         lines.append((Name.of(study.raters[g]), pieces))
-    seen = {label for k in {*study.value_codes[rows].tolist()} for label in sets[k]}
-    key = [(min(k, N_COLOURS), Name.of(x)) for k, x in enumerate(labels) if x in seen]
-    return Passage(title, lines, key if texts is None else [])
+    return lines
 
 
 CONTENTS = Topic("data", "Documents and spans", overview)
