@@ -78,10 +78,6 @@ class Engine:
         """Yield a table with a column ``unit`` in pieces of whole units that fit in memory."""
         return nullcontext([native])
 
-    def kept(self, natives: Sequence[Any]) -> Any:
-        """Return tables as one; an engine that can keep them computes each once, separately."""
-        return natives[0]
-
     def bit_count(self, native: Any, column: str) -> Any:
         """Return the table with the number of set bits of a column of whole numbers."""
         raise NotImplementedError
@@ -96,19 +92,25 @@ class Engine:
 
 
 class DuckDB(Engine):
-    """Relations of DuckDB, with a connection that can be interrupted if it is passed."""
+    """Relations of DuckDB, of a connection that can be interrupted or else of that of a relation.
+
+    `folder` is the folder for pieces of a table that does not fit in the memory of the connection.
+    """
 
     name = "DuckDB"
 
-    def __init__(self, connection: Any = None, folder: str | None = None) -> None:
+    def __init__(
+        self, connection: Any = None, folder: str | None = None, *, relation: Any = None
+    ) -> None:
         self.connection = connection
         self.folder = folder
+        self.relation = relation
 
     def run(self, work: Callable[[], Result]) -> Result:
         """Compute a query, which Ctrl-C stops at once if the connection is known."""
         return run_query(work, self.connection)
 
-    def upload(self, native: Any, small: Any) -> Any:
+    def upload(self, native: Any, small: Any) -> Any:  # noqa: ARG002 - joins with any
         """Return a small Arrow table as a relation of the same connection."""
 
         def select() -> Any:
@@ -117,7 +119,7 @@ class DuckDB(Engine):
             # Only a query on its relation uses a connection that was not passed. It finds the table
             # by the name of the variable, unless the connection has such a table.
             setagree_codes_3f9a1c = small  # noqa: F841
-            return native.query("setagree_rows", "SELECT * FROM setagree_codes_3f9a1c")
+            return self.relation.query("setagree_rows", "SELECT * FROM setagree_codes_3f9a1c")
 
         try:
             return self.run(select)
@@ -152,7 +154,7 @@ class DuckDB(Engine):
         # DuckDB groups by the lower bits of the hash, which vary within a piece only if n is odd.
         by = f"*, {_HASH} % {n | 1} AS piece"
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            self._write(native, by, folder, ", PARTITION_BY (piece)")
+            self._write(native, by, folder)
             yield [self._read(f"{piece}/*") for piece in sorted(Path(folder).iterdir())]
 
     def grouped(self, native: Any, key: str, *, is_marked: bool) -> Any:
@@ -162,18 +164,10 @@ class DuckDB(Engine):
         units = native.aggregate(f"{sorted_keys}, {repeats} AS repeated", "unit")
         return units.aggregate("keys, count(*) AS times, bool_or(repeated) AS repeated", "keys")
 
-    def kept(self, natives: Sequence[Any]) -> Any:
-        """Write relations to files, and return the relation of these files."""
-        if self.folder is None:
-            return natives[0]
-        folder = tempfile.mkdtemp(dir=self.folder)
-        for place, native in enumerate(natives):
-            self._write(native, "*", f"{folder}/{place}.parquet")
-        return self._read(f"{folder}/*")
-
-    def _write(self, native: Any, columns: str, path: str, options: str = "") -> None:
+    def _write(self, native: Any, columns: str, folder: str) -> None:
+        """Write rows to a folder, those of each value of ``piece`` to a folder in it."""
         rows = f"SELECT {columns} FROM setagree_rows"  # noqa: S608 - the path is quoted
-        copy = f"COPY ({rows}) TO {quoted(path)} (FORMAT parquet{options})"
+        copy = f"COPY ({rows}) TO {quoted(folder)} (FORMAT parquet, PARTITION_BY (piece))"
         try:
             written = self.run(lambda: native.query("setagree_rows", copy))
             if written is not None:  # DuckDB 1 returns None and has written the rows
@@ -185,10 +179,6 @@ class DuckDB(Engine):
         """Return the relation of written files."""
         rows = f"SELECT * FROM read_parquet({quoted(pattern)}, hive_partitioning=false)"  # noqa: S608
         return self.connection.sql(rows)
-
-    def bit_count(self, native: Any, column: str) -> Any:
-        """Return the relation with bits counted."""
-        return replaced(native, column, "bit_count", "BIGINT")
 
     def as_json(self, native: Any, column: str) -> Any:
         """Return the relation with lists as text."""
@@ -383,7 +373,7 @@ def find_engine(frame: object) -> Engine | None:
         return None
     kind = frame.implementation
     if kind.is_duckdb():
-        return DuckDB()
+        return DuckDB(relation=frame.to_native())
     if kind.is_polars():
         return Polars()
     if kind.is_ibis():

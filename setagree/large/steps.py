@@ -287,26 +287,22 @@ def _repeated(frame: nw.LazyFrame[Any], rater: str = "rater") -> nw.LazyFrame[An
     return pairs.filter(nw.col("times") > 1)
 
 
-MANY_VALUES = 5_000
-"""Number of values from which lists are faster, because most units have distinct patterns."""
-
-
 def find_patterns(
     pieces: Sequence[nw.LazyFrame[Any]], engine: Engine, numbers: Numbers
 ) -> Tally | None:
     """Return the tally of the patterns, whose values and raters are codes.
 
-    Units with equal fingerprints (their number of ratings, and the sums of their numbers) have one
-    pattern; one unit represents each, and only the ratings of these units are fetched. If there are
-    many values, an engine that can groups the units by the sorted list of their codes instead.
+    DuckDB groups the units by the sorted list of their codes. Other engines group them by
+    fingerprint: their number of ratings, and the sums of their numbers.
 
     Return None if a rater rated a unit twice: the sum of m powers of two has m bits if and only if
     they are distinct.
     """
-    if isinstance(engine, DuckDB) and len(numbers.of_values["code"]) >= MANY_VALUES:
+    if isinstance(engine, DuckDB):
         tally = _listed_patterns(pieces, engine, numbers)
     else:
-        tally = _represented_patterns(pieces, engine, numbers)
+        (rows,) = pieces
+        tally = _represented_patterns(rows, engine, numbers)
     return None if tally is None or (tally.given and tally.given.has_repeats()) else tally
 
 
@@ -328,29 +324,21 @@ def _listed_patterns(
 
 
 def _represented_patterns(
-    pieces: Sequence[nw.LazyFrame[Any]], engine: Engine, numbers: Numbers
+    rows: nw.LazyFrame[Any], engine: Engine, numbers: Numbers
 ) -> Tally | None:
+    """Return the tally; one unit represents each pattern, and only its ratings are fetched."""
     import narwhals as nw
 
     fingerprint = ("size", *numbers.names)
-    columns, first_unit = (*fingerprint, "times", *numbers.marks), nw.col("unit").min()
-    fingerprints = [_fingerprints(piece, engine, numbers).to_native() for piece in pieces]
-    patterns = nw.from_native(engine.kept(fingerprints))
-    if len(fingerprints) > 1:
-        marks = [nw.col(mark).any() for mark in numbers.marks]
-        patterns = patterns.group_by(*fingerprint).agg(nw.col("times").sum(), first_unit, *marks)
-        patterns = nw.from_native(engine.kept([patterns.to_native()]))
-    entries = []
-    for piece in pieces:
-        answers = piece.select("unit", *numbers.keys).join(patterns, on="unit", how="inner")
-        counts = answers.group_by(*columns, *numbers.keys).agg(nw.len().alias("count"))
-        entries.append(fetch(counts, engine))
-    table = nw.concat(entries)
+    patterns = _fingerprints(rows, engine, numbers)
+    answers = rows.select("unit", *numbers.keys).join(patterns, on="unit", how="inner")
+    columns = (*fingerprint, "times", *numbers.marks, *numbers.keys)
+    table = fetch(answers.group_by(*columns).agg(nw.len().alias("count")), engine)
     repeated = any(table[mark].any() for mark in numbers.marks)
     return None if repeated else tally_of_entries(table, fingerprint)
 
 
-def _fingerprints(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) -> nw.LazyFrame[Any]:
+def _fingerprints(rows: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) -> nw.LazyFrame[Any]:
     """Return the fingerprints of the units, with the number of units and the first unit of each.
 
     With marks, a column for whether a rater rated one of these units twice is included.
@@ -358,7 +346,7 @@ def _fingerprints(piece: nw.LazyFrame[Any], engine: Engine, numbers: Numbers) ->
     import narwhals as nw
 
     names = numbers.names
-    frame = join_small(piece, engine, table_of(numbers.of_values, engine), "code")
+    frame = join_small(rows, engine, table_of(numbers.of_values, engine), "code")
     if numbers.of_raters is not None:
         frame = join_small(frame, engine, table_of(numbers.of_raters, engine), "who")
     if numbers.keep_raters:

@@ -122,32 +122,26 @@ def test_units_of_one_hash(tmp_path, n_pieces, monkeypatch, hashed, keep_raters)
 
 
 @pytest.mark.parametrize("keep_raters", [False, True])
-def test_many_values_are_grouped_by_lists(tmp_path, n_pieces, monkeypatch, keep_raters):
+def test_order_of_patterns(tmp_path, n_pieces, monkeypatch, keep_raters):
+    pl = pytest.importorskip("polars", reason="Polars is not installed")
     path = write(tmp_path / "ratings.parquet", pa.Table.from_pandas(generated()))
-    how = {"blank": "empty", "keep_raters": keep_raters, **LIMIT}
-    by_fingerprint = sa.tally(path, **how)
-    monkeypatch.setattr(program, "MANY_VALUES", 1)
-    monkeypatch.delattr(program, "_represented_patterns")
-    by_list = sa.tally(path, **how)
-    assert min(n_pieces) > 2
+    how = {"blank": "empty", "keep_raters": keep_raters}
+    expected = sa.tally(pl.scan_parquet(path), **how)  # groups by fingerprints
+    in_pieces = sa.tally(path, **how, **LIMIT)
+    assert n_pieces[1] > 2
     # With pieces, patterns are merged, in an order that does not depend on the engine's threads.
-    assert patterns(by_list) == patterns(by_fingerprint)
-    assert str(by_list) == str(sa.tally(path, **how))
+    assert patterns(in_pieces) == patterns(expected)
+    assert str(in_pieces) == str(sa.tally(path, **how, **LIMIT))
     monkeypatch.setattr(engines, "_BYTES_PER_ROW", 1)
-    one = sa.tally(path, **how)
-    monkeypatch.undo()
-    expected = sa.tally(path, **how)
+    one = sa.tally(path, **how, **LIMIT)
     for name in ("indptr", "indices", "counts", "multiplicity"):
         np.testing.assert_array_equal(getattr(one, name), getattr(expected, name))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("many", "keep_raters", "n_raters"),
-    [(5_000, False, 4), (5_000, True, 60), (1, False, 60), (1, True, 4)],  # each two of them
-)
-def test_repeats(tmp_path, n_pieces, monkeypatch, keep_raters, n_raters, many):
-    monkeypatch.setattr(program, "MANY_VALUES", many)
+@pytest.mark.parametrize("keep_raters", [False, True])
+@pytest.mark.parametrize("n_raters", [4, 60])
+def test_repeats(tmp_path, n_pieces, keep_raters, n_raters):
     table = generated()
     if n_raters > 4:
         places = range(len(table))
