@@ -451,16 +451,15 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "deepeval",
         "DeepEval, test run",
-        (Signature("records", {"testCases"}),),
+        (Signature("records", {"testCases"}), Signature("records", {"testRunData"})),
         of_tool("judges", "read", "deepeval"),
     ),
     Format(
         "langfuse",
         "Langfuse, scores",
         (
-            Signature(
-                "records", {"traceId", "name", "source"}, also=of_tool("judges", "is_langfuse")
-            ),
+            Signature("records", {"name", "source"}, also=of_tool("judges", "is_langfuse")),
+            Signature("records", {"data", "meta"}, also=of_tool("judges", "is_langfuse")),
         ),
         of_tool("judges", "read", "langfuse"),
         "With several scores: $question selects one.",
@@ -471,6 +470,7 @@ FORMATS: tuple[Format, ...] = (
         (
             Signature("records", {"info"}, also=of_tool("judges", "is_mlflow")),
             Signature("records", {"trace_id", "assessments"}),
+            Signature("table", {"trace_id", "assessments"}),
         ),
         of_tool("judges", "read", "mlflow"),
         "With several assessments: $question selects one.",

@@ -30,8 +30,10 @@ from setagree.errors import (
 )
 from setagree.exports.blank_answers import Found
 from setagree.exports.format import Request
+from setagree.exports.json_nodes import Node, read_records, shown
 from setagree.exports.reader_helpers import choose_question
 from setagree.files.records import unique_keys
+from setagree.files.streams import Source, readable
 from setagree.files.tables import read_table
 from setagree.study.answer_warnings import warn_brackets, warn_merged_names, warn_separator
 from setagree.study.columns import Role, guess_columns
@@ -194,6 +196,17 @@ class Sheet:
     ) -> Found:
         """Return one answer per row."""
         return Found(self.name, units, raters, list(labels), self.places, unclear)
+
+
+def records_or_rows(path: Path, request: Request, *, name: str = "rows") -> list[Node]:
+    """Return the objects of a file in JSON, `name` in messages, or the rows of a table."""
+    with readable(source := Source(path)), source.open() as stream:
+        start = stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith((b"{", b"[")):
+        return read_records(path, request.encoding, name=name)
+    sheet = Sheet.open(path, request)
+    rows = sheet.frame.to_dict("records")
+    return [Node(row, shown(path), p) for row, p in zip(rows, sheet.places, strict=True)]
 
 
 def from_columns(

@@ -35,7 +35,7 @@ from setagree.study.sampling import OF_SIZES, sample_of, warn_ignored
 from setagree.study.tally import Tally
 from setagree.wording.number_format import count, level_text
 from setagree.wording.result_base import Result
-from setagree.wording.sentences import Name, Sentence, plain
+from setagree.wording.sentences import Name, Sentence, in_message
 from setagree.wording.tables import Column
 
 Truth: TypeAlias = Literal["share", "majority", "any", "all"]
@@ -192,7 +192,7 @@ class PrevalenceTable(Result):
     @property
     def sentences(self) -> list[str]:
         """A sentence on each label."""
-        return [plain(self.words(row), quoted=False) for row in range(len(self.frame))]
+        return [in_message(self.words(row)) for row in range(len(self.frame))]
 
     @property
     def caution(self) -> str:
@@ -221,7 +221,7 @@ class PrevalenceTable(Result):
     def _notes(self) -> list[str]:
         reasons = self.frame.dropna(subset="reason").groupby("reason", sort=False)["label"]
         notes = [f"{listing(part.tolist())}: {reason}." for reason, part in reasons]
-        return [plain(self.words(), quoted=False), *notes]
+        return [in_message(self.words()), *notes]
 
     def __repr__(self) -> str:
         n, N = self.checked.n, counted(self.checked.n_units, "unit")
@@ -304,8 +304,8 @@ def prevalence(
     >>> both = sa.simulate(900, 2, n_labels=2, skill=[1, 0.8], rng=1)
     >>> people = both.exclude_raters(["r2"]).take(np.arange(100))
     >>> found = sa.prevalence(people, model=both.exclude_raters(["r1"]))
-    >>> print(found.sentences[0])
-    About 261 of 900 units have l1 (95%: 204 to 324); the model r2 alone has 267; 100 checked units.
+    >>> print(found.sentences[0].split(";")[0])
+    About 261 of 900 units have 'l1' (95%: 204 to 324)
     """
     check_level(level)
     check_choice("truth", truth, [*_TRUTHS])

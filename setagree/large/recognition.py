@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import compress
 from pathlib import Path
@@ -45,6 +46,7 @@ from setagree.study.attributes import IS_MODEL
 from setagree.study.codes import Column, as_objects
 from setagree.study.reading import Duplicates, Reading, check_encoding, for_tables
 from setagree.study.row_filter import NO_ROWS, Where, kept_rows
+from setagree.study.spans import Spans
 
 _ROW_A_LABEL = "plain_row_per_label"
 _TABLES = {"plain_long", "plain_wide"}
@@ -210,9 +212,9 @@ def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
             try:
                 answers = tool.read(file, request)
             except (DataError, FileError) as error:
-                if tool.read_spans is None:
+                if not _has_spans(file, tool, request):
                     raise
-                hint = f"If the export has labelled spans, read them with {as_spans()}."
+                hint = f"It has labelled spans; read them with {as_spans()}."
                 raise type(error)(f"{error} {hint}") from error
         if not answers.units:
             raise DataError(f"{shown(file)} has no annotations; there is nothing to score.")
@@ -222,6 +224,15 @@ def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
         if answers.predicted is not None:
             predicted.extend(answers.predicted, name_of[file], prefix)
     return replace(joined, predicted=predicted)
+
+
+def _has_spans(file: Path, tool: Format, request: Request) -> bool:
+    """Return whether a file, whose answers cannot be read as sets, has labelled spans."""
+    spans = Spans()
+    if tool.read_spans is not None:
+        with suppress(SetagreeError):
+            tool.read_spans(file, request, spans)
+    return bool(spans.rows)
 
 
 def _check_data(joined: Answers, answers: Answers, file: Path, tool: Format) -> None:

@@ -519,7 +519,7 @@ def noninferiority_test(
     study, models, people = models_and_humans(study, "noninferiority_test", model, humans)
     if people.sum() < 2:
         raise DataError(
-            "agreement with the other humans needs two humans or more; here is "
+            "agreement with the other humans needs two humans or more; the study has "
             f"{counted(int(people.sum()), 'human')} in addition to the model."
         )
     whole = score(study, krippendorff_alpha, distance=distance)

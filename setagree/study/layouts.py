@@ -199,7 +199,7 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     is_whole = ids.dtype.kind in "iu" and not ids.hasnans
     if not isinstance(ids, TextColumn):
         kind = ids.dtype if is_whole else object
-        ids = pd.Series(ids if is_whole else as_objects(ids), dtype=kind)
+        ids = pd.Series(ids if is_whole else as_objects(ids), dtype=kind, name=ids.name)
     if not is_whole:
         _check_nameless("row of a unit", ids)
     columns = [pick_column(data, name) for name in names]

@@ -302,7 +302,7 @@ def filled(context, tmp_path):
     with served(tmp_path) as (address, _):
         write_page(tmp_path, runtime=f"{address}none/")
         page, *_ = opened(context, address)
-        page.locator("#state").filter(has_text="could not be had").wait_for()
+        page.locator("#state").filter(has_text="could not be loaded").wait_for()
         page.evaluate("answers => { ask = async (_, { what }) => answers[what]; }", answers)
         page.evaluate("for (const id of ['file', 'paste', 'example']) $(id).disabled = false")
         page.evaluate("file.path = '/data/study.csv'; read().then(merge)")
@@ -355,7 +355,7 @@ def test_a_runtime_that_cannot_be_had(context, tmp_path):
     with served(tmp_path) as (address, _):
         write_page(tmp_path, runtime=f"{address}none/")
         page, *_ = opened(context, address)
-        told = page.locator("#state").filter(has_text="could not be had from")
+        told = page.locator("#state").filter(has_text="could not be loaded from")
         told.wait_for()
         assert f"{address}none/" in told.inner_text()
         assert "--runtime" in told.inner_text()

@@ -83,7 +83,7 @@ class TestPrevalence:
 
     def test_the_model_is_a_rater(self):
         out = ok("prevalence", "models.csv", "--model", "near", "--humans", "ann", "--truth", "any")
-        assert "About 20 of 40 units have a (95%: 20 to 20); the model near alone has 20" in out
+        assert "About 20 of 40 units have 'a' (95%: 20 to 20); the model 'near' alone has 20" in out
 
     @pytest.mark.parametrize(
         ("words", "sentence"),

@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 
+import pandas as pd
 import pytest
 
 import setagree as sa
@@ -76,6 +77,28 @@ def test_scores_are_answers_of_raters(tool, save):
     assert sorted(answers) == sorted([(model, good), (model, good), (other, good), (other, bad)])
     models = [model, other] if tool == "deepeval" else [model]
     assert marked_models(study) == models
+
+
+def test_other_files_of_the_same_logs(save):
+    """The last run of DeepEval, a page and version 3 of Langfuse's API, and a table of MLflow."""
+    version_3 = [
+        {**{key: x[key] for key in ("name", "source", "authorUserId")}, "value": x["stringValue"],
+         "subject": {"kind": "trace", "id": x["traceId"]}}
+        for x in LANGFUSE
+    ]  # fmt: skip
+    rows = [x["info"] | {"request": "?"} for x in MLFLOW]
+    logs = {
+        "deepeval": ({"testRunData": DEEPEVAL},),
+        "langfuse": ({"data": LANGFUSE, "meta": {}}, version_3, {"data": version_3, "meta": {}}),
+        "mlflow": (rows,),
+    }
+    for tool, contents in logs.items():
+        expected = sorted(sa.read(save(LOGS[tool][0], "usual.json")).to_triples())
+        for content in contents:
+            study = sa.read(save(json.dumps(content), "log.json"))
+            assert sorted(study.to_triples()) == expected
+    file = save(pd.DataFrame(rows).to_csv(index=False), "traces.csv")
+    assert sorted(sa.read(file).to_triples()) == expected
 
 
 def test_the_epochs_of_a_sample_are_units(save):

@@ -416,8 +416,15 @@ def test_odd_options_are_refused(options, error, message, tmp_path):
 @pytest.mark.parametrize("tool", [label_studio, prodigy, doccano, brat, inception, spacy_json])
 def test_errors_of_exports_without_label_sets_name_the_option(tool, tmp_path):
     path = tool(tmp_path)
-    with pytest.raises(SetagreeError, match=r"labelled spans, read them with spans=True\."):
+    with pytest.raises(SetagreeError, match=r"It has labelled spans; read them with spans=True\."):
         sa.read(path)
+
+
+def test_errors_of_exports_without_spans_do_not_name_the_option(tmp_path):
+    path = lines(tmp_path / "a.jsonl", [{"text": "a", "ents": [], "meta": {"rater": "ann"}}])
+    with pytest.raises(SetagreeError) as caught:
+        sa.read(path)
+    assert "spans=" not in str(caught.value)
 
 
 def test_formats_without_spans_are_refused(tmp_path):

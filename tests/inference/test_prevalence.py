@@ -137,8 +137,8 @@ def test_all_units_are_checked():
     assert row["standard_error"] == 0
     assert row[["prevalence", "low", "high"]].tolist() == [0.5, 0.5, 0.5]
     found = sa.prevalence(ONE, model=MODEL.head(12))
-    expected = "About 6 of 12 units have a (95%: 6 to 6); the model alone has 5; 12 checked units."
-    assert found.sentences[0] == expected
+    expected = "About 6 of 12 units have 'a' (95%: 6 to 6); the model alone has 5; 12 checked"
+    assert found.sentences[0] == f"{expected} units."
     assert found.caution == ""
 
 
@@ -149,7 +149,7 @@ def test_shares_of_all_units_have_no_error():
     row = found.frame.iloc[0]
     assert row["low"] == row["high"] == row["prevalence"] == pytest.approx(found.frame["humans"][0])
     assert row["worth"] == np.inf
-    expected = "About 17 of 39 units have a (95%: 17 to 17); the model alone has 29"
+    expected = "About 17 of 39 units have 'a' (95%: 17 to 17); the model alone has 29"
     assert found.sentences[0] == f"{expected}; 39 checked units."
 
 
@@ -158,7 +158,7 @@ def test_a_population_of_which_all_units_were_checked():
     row = of_flags([0] * 50, [0] * 50, target="beyond")
     assert row["high"] == pytest.approx(4.0383871 / 54.0383871, abs=1e-7)
     found = sa.prevalence(ONE, model=MODEL, target="beyond")
-    assert found.sentences[0].startswith("About 19 in 40 units of the population have a (95%: ")
+    assert found.sentences[0].startswith("About 19 in 40 units of the population have 'a' (95%: ")
 
 
 def test_no_checked_unit_has_the_label():
@@ -324,13 +324,13 @@ def test_a_hostile_label_stays_in_its_line():
     label = "<script>\n|x"
     study = sa.Annotations.from_triples([("ann", unit, {label}) for unit in range(12)])
     sentence = sa.prevalence(study, model=MODEL).sentences[0]
-    assert sentence.startswith("About 40 of 40 units have <script>\\n|x (95%: ")
+    assert sentence.startswith("About 40 of 40 units have '<script>\\n|x' (95%: ")
 
 
 def test_what_is_printed():
     found = sa.prevalence(ONE, model=MODEL)
     assert found.sentences[1] == (
-        "About 9 of 40 units have b (95%: 3 to 20); the model alone has 11; 12 checked units."
+        "About 9 of 40 units have 'b' (95%: 3 to 20); the model alone has 11; 12 checked units."
     )
     row = "a      0.5000  0.2342, 0.7658  0.4000    0.4857    0.3022, 0.6983     19     22"
     assert str(found).splitlines()[1] == row

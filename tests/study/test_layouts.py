@@ -93,6 +93,9 @@ class TestWide:
 
     def test_unit_column(self):
         assert wide(self.TABLE, "doc") == wide(self.TABLE.set_index("doc"))
+        for units in (["u1", "u2"], [1, 2]):
+            table = self.TABLE.assign(doc=units)
+            assert layouts.from_wide(table, "doc", None).unit.name == "doc"
 
     def test_named_raters(self):
         assert wide(self.TABLE, "doc", ["bob"]) == [("u1", "bob", "c"), ("u2", "bob", None)]

@@ -12,6 +12,7 @@ import os
 import struct
 import zipfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -19,7 +20,8 @@ from setagree.errors import listing, missing_package
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.json_nodes import Node, read_object, read_records, shown
 from setagree.exports.reader_helpers import check_useless, choose_question
-from setagree.exports.table_exports import FALSE, TRUE
+from setagree.exports.table_exports import FALSE, TRUE, records_or_rows
+from setagree.study.labels import printed_items
 from setagree.wording.label_sets import Label
 
 Score: TypeAlias = tuple[str, str, str, Node, bool]
@@ -117,7 +119,8 @@ def _of_promptfoo(path: Path, request: Request) -> Iterator[Score]:
 
 def _of_deepeval(path: Path, request: Request) -> Iterator[Score]:
     """Yield success or failure of each metric of a test run."""
-    for case in read_object(path, request.encoding).at("testCases").items():
+    run = read_object(path, request.encoding)
+    for case in (run.get("testRunData") or run).at("testCases").items():
         unit = str(case.at("name").name())
         for metric in case.each("metricsData"):
             model = metric.get("evaluationModel")
@@ -128,8 +131,12 @@ def _of_deepeval(path: Path, request: Request) -> Iterator[Score]:
 
 def _of_langfuse(path: Path, request: Request) -> Iterator[Score]:
     """Yield the exported scores of annotators, evaluators and the API."""
-    for score in read_records(path, request.encoding, name="scores"):
-        parts = [score.get("traceId"), score.get("observationId")]
+    records = read_records(path, request.encoding, name="scores")
+    pages = [[*record.each("data")] if record.get("data") else [record] for record in records]
+    for score in chain(*pages):
+        subject = score.get("subject")
+        ids = ["traceId", "observationId"] if subject is None else ["id"]
+        parts = [(subject or score).get(key) for key in ids]
         unit = " / ".join(str(part.name()) for part in parts if part is not None)
         source, author = score.at("source").text(), score.get("authorUserId")
         rater = source if author is None else str(author.name())
@@ -143,9 +150,11 @@ def _of_langfuse(path: Path, request: Request) -> Iterator[Score]:
 
 def _of_mlflow(path: Path, request: Request) -> Iterator[Score]:
     """Yield the feedback in exported traces."""
-    for record in read_records(path, request.encoding, name="traces"):
+    for record in records_or_rows(path, request, name="traces"):
         trace = record.get("info") or record
         unit = str(trace.at("trace_id").name())
+        if isinstance(text := trace.members().get("assessments"), str):  # a cell of a table
+            trace = Node({"assessments": printed_items(text)}, record.file, record.place)
         for assessment in trace.each("assessments"):
             if (feedback := assessment.get("feedback")) is None:
                 continue  # an expectation is not an answer of a rater
@@ -169,7 +178,10 @@ _SCORES = {
 def is_langfuse(peek: Peek) -> bool:
     """Return whether a record is a score of Langfuse."""
     record = peek.record if isinstance(peek.record, dict) else {}
-    return record.get("source") in {"ANNOTATION", "API", "EVAL"}
+    page = record.get("data", [record])
+    first = page[0] if isinstance(page, list) and page and isinstance(page[0], dict) else {}
+    has_unit = not {"traceId", "subject"}.isdisjoint(first)
+    return has_unit and first.get("source") in {"ANNOTATION", "API", "EVAL"}
 
 
 def is_mlflow(peek: Peek) -> bool:

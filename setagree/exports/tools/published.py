@@ -11,11 +11,10 @@ from typing import Any
 
 from setagree.errors import DataError, listing, option
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.json_nodes import Node, parallel, read_object, read_records, shown
+from setagree.exports.json_nodes import Node, parallel, read_object, shown
 from setagree.exports.reader_helpers import blank_answer, check_useless, choose_question
 from setagree.exports.registry import LIST_KEYS
-from setagree.exports.table_exports import Sheet
-from setagree.files.streams import Source, readable
+from setagree.exports.table_exports import Sheet, records_or_rows
 from setagree.study.columns import usual_roles
 from setagree.study.labels import LabelSyntax, printed_items, read_cell
 from setagree.wording.label_sets import Label, LabelSet
@@ -126,14 +125,7 @@ def is_parallel(peek: Peek) -> bool:
 def read_parallel(path: Path, request: Request) -> Answers:
     """Return the answers of records, or of rows of a table, with parallel lists."""
     check_useless(request, path, "question", "roster")
-    with readable(source := Source(path)), source.open() as stream:
-        start = stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith((b"{", b"[")):
-        records = read_records(path, request.encoding, name="rows")
-    else:
-        sheet = Sheet.open(path, request)
-        rows = sheet.frame.to_dict("records")
-        records = [Node(r, shown(path), p) for r, p in zip(rows, sheet.places, strict=True)]
+    records = records_or_rows(path, request)
     sep = _separator(x.members() for x in records)
     found = (_parallel_keys(x.members(), s) for s in (None, sep) for x in records)
     keys = next(filter(None, found), None)

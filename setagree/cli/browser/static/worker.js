@@ -57,7 +57,7 @@ const actions = {
 function worded(action, error) {
   const line = String(error.message ?? error).trim().split("\n").at(-1).replace(/^[\w.]+Error: /, "");
   if (action === "start" || drawing.some((name) => line.includes(`no ${name}`)))
-    return `The Python runtime could not be had from ${place} (${line}). Is the network there? A page written with “setagree page FOLDER --runtime” and a folder of Pyodide needs none.`;
+    return `The Python runtime could not be loaded from ${place} (${line}). Check the network. A page written with “setagree page FOLDER --runtime” and a folder of Pyodide needs none.`;
   return line;
 }
 
