@@ -108,10 +108,9 @@ def _of_promptfoo(path: Path, request: Request) -> Iterator[Score]:
         unit = f"test {row.at('testIdx').name()}, prompt {row.at('promptIdx').name()}"
         grading = row.get("gradingResult")
         for part in () if grading is None else grading.each("componentResults"):
-            assertion = part.get("assertion")
-            kind = None if assertion is None else assertion.get("type")
-            metric = None if assertion is None else assertion.get("metric")
-            name = metric if metric is not None else kind
+            assertion = part.get("assertion") or part  # a person's verdict has none
+            kind, metric = (assertion.get(key) for key in ("type", "metric"))
+            name = metric or kind
             rater = "human" if name is None else str(name.name())
             is_human = kind is None or _is_human(str(kind.value))
             yield "", unit, rater, part.at("pass"), not is_human
@@ -197,16 +196,16 @@ def _is_human(name: str) -> bool:
 
 def _words(values: list[Node], usual: tuple[str, str]) -> tuple[str, str]:
     """Return the labels of false and true: a pair of texts among the values, or the usual one."""
-    flags = [value for value in values if isinstance(value.value, bool)]
     others = [value for value in values if not isinstance(value.value, bool)]
     texts = frozenset().union(*(_labels(value, usual) or () for value in others))
-    fitting = [words for words in (usual, *_WORDS) if texts <= {*words}]
-    if flags and not fitting:
-        raise flags[0].fail(
+    words = next((words for words in (usual, *_WORDS) if texts <= {*words}), None)
+    if words is None and len(others) < len(values):
+        flag = next(value for value in values if isinstance(value.value, bool))
+        raise flag.fail(
             f"true or false, while other answers are {listing(sorted(texts, key=str))}; write the "
             "answers to one question in one spelling."
         )
-    return fitting[0] if fitting else usual
+    return words or usual
 
 
 def _labels(value: Node, words: tuple[str, str]) -> frozenset[Label] | None:

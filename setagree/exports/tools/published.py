@@ -19,14 +19,12 @@ from setagree.study.columns import usual_roles
 from setagree.study.labels import LabelSyntax, printed_items, read_cell
 from setagree.wording.label_sets import Label, LabelSet
 
-_MAX_ITEMS = 50
-
 # ---- LeWiDi 2023 and 2025: an object keyed by unit ----------------------------------------------
 
 
 def is_lewidi(peek: Peek) -> bool:
     """Return whether an object maps units to objects with annotators and annotations."""
-    units = list(peek.record.values())[:_MAX_ITEMS] if isinstance(peek.record, dict) else []
+    units = list(peek.record.values()) if isinstance(peek.record, dict) else []
     keys = {"annotations", "annotators"}
     return bool(units) and all(isinstance(x, dict) and keys <= {*x} for x in units)
 
@@ -55,8 +53,7 @@ def _labels(node: Node, request: Request) -> LabelSet | None:
         return node.label_set()
     if isinstance(value, int | float) and not isinstance(value, bool):
         return node.number_set()
-    label_sep = request.sep_or(",")
-    labels = read_cell(node.text(), LabelSyntax(label_sep=label_sep, blank="missing"))
+    labels = read_cell(node.text(), LabelSyntax(label_sep=request.sep_or(",")))
     return blank_answer(request, node, "blank") if labels is None else labels
 
 
@@ -77,8 +74,8 @@ def _parts(value: object, sep: str | None = None) -> list[Any]:
             value = printed_items(value.strip())
     elif isinstance(value, str) and sep and value.strip():
         value = [part.strip() for part in value.split(sep)]
-    is_list = isinstance(value, list) and not any(isinstance(item, dict) for item in value)
-    return value if is_list and isinstance(value, list) else []
+    has_dicts = isinstance(value, list) and any(isinstance(item, dict) for item in value)
+    return value if isinstance(value, list) and not has_dicts else []
 
 
 def _separator(records: Iterable[Mapping[str, Any]]) -> str:
@@ -167,32 +164,26 @@ def read_individuals(path: Path, request: Request) -> Answers:
             f"{shown(path)} has no column with a usual name for the texts; rename it to text, or "
             f"use {option('tool', 'table')}."
         )
-    given: dict[tuple[Hashable, str], set[Label]] = {}
-    places: dict[tuple[Hashable, str], str] = {}
-    blank: dict[tuple[Hashable, str], int] = {}
-    labels_of: dict[Hashable, list[str]] = {}
+    rows_of: dict[Hashable, dict[str, int]] = {}
     for row, (text, name) in enumerate(zip(sheet.ids(unit), cells[label], strict=True)):
-        if name in labels_of.setdefault(text, []):
+        if name in (rows := rows_of.setdefault(text, {})):
             raise sheet.error(row, label, f"another row of {text!r} and {name!r}.")
-        labels_of[text].append(name)
-        for rater in raters:
-            if degree := cells[rater][row]:
-                labels = given.setdefault((text, rater), set())
-                places.setdefault((text, rater), sheet.places[row])
-                labels.update([name] * (float(degree) > 0))
-            else:
-                blank.setdefault((text, rater), row)
-    if partly := [pair for pair in blank if pair in given]:
-        raise sheet.partly_blank(blank[partly[0]], partly[0][1], "text")
-    for text, names in labels_of.items():
-        if missing := [name for name in dict.fromkeys(cells[label]) if name not in names]:
+        rows[name] = row
+    answers = Answers()
+    for text, rows in rows_of.items():
+        if missing := [name for name in dict.fromkeys(cells[label]) if name not in rows]:
             raise DataError(
                 f"{shown(path)}: text {text!r} has no row for {listing(missing, limit=3)}, as "
                 "other texts have; add the rows, or keep only the labels of all texts."
             )
-    answers = Answers()
-    for (text, rater), labels in given.items():
-        answers.add(text, rater, frozenset(labels), places[text, rater])
+        for rater in raters:
+            degrees = {name: cells[rater][row] for name, row in rows.items()}
+            blank = [rows[name] for name, degree in degrees.items() if not degree]
+            if blank and len(blank) < len(rows):
+                raise sheet.partly_blank(blank[0], rater, "text")
+            if not blank:
+                labels = frozenset(name for name, degree in degrees.items() if float(degree) > 0)
+                answers.add(text, rater, labels, sheet.places[min(rows.values())])
     return answers
 
 

@@ -26,15 +26,13 @@ def read(path: Path, request: Request) -> Answers:
     """Return the codes of whole documents by each user."""
     check_useless(request, path, "question")
     codes: dict[tuple[str, str], set[str]] = {}
-    n_passages = 0
-    for document, rater, code, selection in _codings(path):
+    codings = [*_codings(path)]
+    for document, rater, code, selection in codings:
         if selection is None:
             codes.setdefault((document, rater), set()).add(code)
-        else:
-            n_passages += 1
     if not codes:
         raise DataError(
-            f"{shown(path)} has no codes of whole documents, and {n_passages:,} of passages."
+            f"{shown(path)} has no codes of whole documents, and {len(codings):,} of passages."
         )
     rows = [
         (document, rater, frozenset(labels), f"document {document!r}")
