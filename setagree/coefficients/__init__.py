@@ -12,23 +12,23 @@ Alpha, Fleiss' kappa and their standard errors, in the order of computation:
                     coefficient and in its error.
     x_i             `case.Case.mean_disagreement`: the mean distance of two answers to unit i
     n_i ... own_i   `sums.features`: what a unit adds to the five sums, for alpha and for the kappas
-    n, M, O, P      `sums.UnitSums.sums`
+    n, M, O, P      `sums.UnitSums.totals`
     X, F X          `UnitSums.urn` and `to_values`; c_i' F X is `to_urn`, and X' F X is `form`
     y, y_i          `UnitSums.chance`: the disagreement expected by chance, and the mean distance
                     from the answers of unit i to the urn
-    1 - x / y       `sums.estimate`: the coefficient
+    1 - x / y       `UnitSums.estimate`: the coefficient
     z_i             `UnitSums.linearised`, with the coefficients of `slopes`
     standard error  `sums.standard_error` of z_i
     ==============  ==================================================================
 
 All else in `sums` is for clusters, sampling weights, spans, resamples and leaving out units;
 without them the masses of all units are `Tally.multiplicity`. `scoring.scorer` makes a result of
-the estimate, whose `standard_error` is computed on request. The other modules are:
+the sums, whose `standard_error` is computed on request. The other modules are:
 
 - `conger`: 1 - pe of Conger's and Cohen's kappa, with an urn for each rater; `multivalued`: of
   alpha for multi-valued data.
 - `measured`: alpha of units with sizes (spans), which leaves out pairs of one rater.
-- `estimated`: standard errors if units were drawn in clusters, with weights or from strata, and
+- `uncertain`: standard errors if units were drawn in clusters, with weights or from strata, and
   differences and means of estimates; `score_interval`: the interval that needs no standard error.
 - `tails`: tail probabilities and quantiles of the normal and the t distribution.
 - `parts`: the coefficient of each group of units, and of the study without each rater.

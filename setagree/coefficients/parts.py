@@ -65,7 +65,7 @@ class Estimates(NamedTuple):
     Attributes
     ----------
     estimate, standard_error : ndarray
-        As `Estimate` and `standard_error` define them.
+        As `UnitSums.estimate` and `standard_error` define them.
     observed : ndarray
         The observed disagreement as a share of d_max.
     counted : ndarray
@@ -142,7 +142,7 @@ class Parts(_Parts):
         mean = self._total(x * f.n) / np.maximum(S.n, 1)
         squares = self._total(f.n * (x - mean[self.part]) ** 2)
         error = root(squares / np.where(S.n > 1, S.n * (S.n - 1), np.nan))
-        # The reason for each estimate of NaN, or None; see `estimate`.
+        # The reason for each estimate of NaN, or None; see `UnitSums.undefined`.
         enough = y > NOTHING * self._reach / self.whole.case.weights.max_distance
         reasons = undefined_reasons(self.n_pairable, np.diff(self._urns[0].indptr), S.n)
         reasons[~is_undefined(model, S) & enough] = None
@@ -313,7 +313,7 @@ class RaterParts(_Parts):
         """Return y without each part if labels are redrawn, once for parts of equal answers."""
         case, z, y = self.whole.case, self._urns, np.full(self.n_parts, np.nan)
         alike: dict[tuple[bytes, bytes], list[int]] = {}
-        for b in np.flatnonzero(self.whole.sums.n - self.sums.n > 1).tolist():
+        for b in np.flatnonzero(self.whole.totals.n - self.sums.n > 1).tolist():
             mine = slice(z.indptr[b], z.indptr[b + 1])
             answers = z.indices[mine].tobytes(), z.data[mine].tobytes()
             alike.setdefault(answers, []).append(b)
@@ -349,7 +349,7 @@ class RaterParts(_Parts):
         whole, left, z = self.whole, self.left, self._urns
         f, share = whole.of_patterns
         has_urn = isinstance(whole.model, Urn)
-        means = np.array([whole.sums.M, whole.sums.O, whole.form * has_urn]) / whole.sums.n
+        means = np.array([whole.totals.M, whole.totals.O, whole.form * has_urn]) / whole.totals.n
 
         def centred(f: Sums, near: Floats) -> Floats:
             """Return f_i = (1, M_i, O_i, share_i c_i' F X) - their means, of shape (n, 4)."""
@@ -364,7 +364,7 @@ class RaterParts(_Parts):
             v[:, 0] = -(v[:, 1:] * (of_left - means)).sum(axis=1)
             return v / np.sqrt(S.n * (S.n - 1))[:, None]
 
-        every = [np.atleast_1d(x) for x in (*whole.sums, whole.form, whole.chance[0])]
+        every = [np.atleast_1d(x) for x in (*whole.totals, whole.form, whole.chance[0])]
         u, v = slopes_of(Sums(*every[:5]), *every[5:])[0], slopes_of(left.sums, left.form, left.y)
         f_i = centred(f, share * whole.to_urn)
         weighted = f_i * whole.times[:, None]

@@ -274,7 +274,7 @@ def moments(whole: UnitSums) -> Moments | None:
     apart = dot(pi, e)
     if not urn.rounding(case, pi) < apart:
         return None
-    S, (f, _), (y, y_i) = whole.sums, whole.of_patterns, whole.chance
+    S, (f, _), (y, y_i) = whole.totals, whole.of_patterns, whole.chance
     x, E = float(S.O / S.M), float(y * (1 - S.own / S.P**2))
     ratio = 1 / whole.rbar if by_ratings else S.P / S.M
     delta, counted = x + ratio * (f.O - x * f.M), tally.multiplicity * f.n
@@ -315,7 +315,7 @@ def _chance_variance(whole: UnitSums, E: float, M: float) -> float:
     case, f = whole.case, whole.of_patterns[0]
     r = case.tally.pattern_ratings
     a = 2 * f.M**2 / np.maximum(r * (r - 1), 1)
-    return dot(case.squared_mass, a) * M / (float(whole.sums.M) * E) ** 2
+    return dot(case.squared_mass, a) * M / (float(whole.totals.M) * E) ** 2
 
 
 def _as_drawn(

@@ -69,73 +69,23 @@ class Sums(NamedTuple):
         return Sums(self.n, w * self.M, w * self.O, v * self.P, w**2 * self.own)
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A coefficient with its parts, as bare numbers.
+class Linearised(NamedTuple):
+    """The linearised values z_i of units, whose spread is the standard error.
 
     Attributes
     ----------
-    sums : UnitSums
-        The sums that the estimate is a function of.
-    estimate : float
-        (pa - pe) / (1 - pe), or NaN if it is undefined.
-    observed_agreement, expected_agreement : float
-        pa and pe; for alpha those of Gwet, see the module.
-    observed_disagreement, expected_disagreement : float
-        In the units of the distance.
-    undefined : str or None
-        The reason for an estimate of NaN.
+    values : ndarray
+        z_i of each pattern of the tally, or of each unit. Their mean over units is the estimate;
+        for alpha of N ratings, without weights, it is alpha - (1 - alpha) / (N - 1).
+    counted : ndarray
+        Number of units for which each value counts in the variance.
+    by_unit : bool
+        Whether values are by unit, not by pattern.
     """
 
-    sums: UnitSums
-    estimate: float
-    observed_agreement: float
-    expected_agreement: float
-    observed_disagreement: float
-    expected_disagreement: float
-    undefined: Undefined | None = None
-
-    @cached_property
-    def linearised(self) -> tuple[Floats, Floats, bool]:
-        """`influence`, `counted` and `by_unit`."""
-        nothing = np.zeros(0), np.zeros(0), False
-        return nothing if self.undefined is not None else self.sums.linearised or nothing
-
-    @property
-    def influence(self) -> Floats:
-        """The linearised value of each pattern, of shape (n_patterns,), or of each unit.
-
-        Their mean over units is the estimate; for alpha of N ratings, without weights, it is
-        alpha - (1 - alpha) / (N - 1). Empty if the variance has no closed form.
-        """
-        return self.linearised[0]
-
-    @property
-    def counted(self) -> Floats:
-        """Number of units for which each entry of `influence` counts in the variance."""
-        return self.linearised[1]
-
-    @property
-    def by_unit(self) -> bool:
-        """Whether `influence` is by unit, not by pattern."""
-        return self.linearised[2]
-
-
-def estimate(case: Case, model: Model) -> Estimate:
-    """Return the coefficient of a study under a model of chance."""
-    whole, d_max = UnitSums(case, model), case.weights.max_distance
-    S, (y, y_i) = whole.sums, whole.chance  # y = X' F X / (P² - own)
-    x = float(S.O / S.M) if S.M else np.nan
-    # 1 - 1/N for alpha, 1 for the kappas; see the module
-    shrunk = 1.0 if y_i is None or whole.without_same_rater else float(1 - S.own / S.P**2)
-    reported = 1 - shrunk * x, 1 - shrunk * y, x * d_max, y * d_max  # pa, pe, Do, De
-    # reach <= d_max
-    is_varied = y > NOTHING or y > NOTHING * reach(case.weights, whole.urn) / d_max
-    if is_undefined(model, S) or not is_varied:
-        n_values = len(np.unique(case.tally.indices))
-        reason = undefined_reasons(case.tally.n_pairable_units, n_values, S.n).item()
-        return Estimate(whole, np.nan, *reported, undefined=reason)
-    return Estimate(whole, 1 - x / y, *reported)  # (pa - pe) / (1 - pe)
+    values: Floats
+    counted: Floats
+    by_unit: bool
 
 
 def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floats]:
@@ -193,14 +143,14 @@ def slopes(
     return 1 - x / y, b, c, 2 * x / (y_gwet**2 * rbar * sums.M)
 
 
-def standard_error(parts: Estimate) -> float:
+def standard_error(sums: UnitSums) -> float:
     """Return the standard error of units drawn one by one, NaN for fewer than two units.
 
-    See `estimated.standard_error_as_drawn` for clusters, strata and sampling weights.
+    See `uncertain.standard_error_as_drawn` for clusters, strata and sampling weights.
     """
-    z, m = parts.influence, parts.counted  # z_i of each pattern, which m_i units have
+    z, m, _ = sums.linearised  # z_i of each pattern, which m_i units have
     n = float(m.sum())
-    if n < 2 or parts.undefined is not None or not z.size:
+    if n < 2:
         return float("nan")
     # Var = sum_i m_i (z_i - mean)² / (n (n - 1)), by linearisation (Gwet 2014)
     squares = dot(m, (z - dot(m, z) / n) ** 2)
@@ -237,8 +187,8 @@ class UnitSums:
         return features(self.model, r, r, self.case.mean_disagreement)
 
     @cached_property
-    def sums(self) -> Sums:
-        """The sums of the study."""
+    def totals(self) -> Sums:
+        """The five sums of the study."""
         f, c = self.of_patterns[0], self.case
         of_P = c.pairable_mass if self.model.weigh == "ratings" else c.mass
         n = c.pairable_mass if c.is_sized else c.tally.multiplicity
@@ -289,7 +239,7 @@ class UnitSums:
         None if no unit moves y, or if it has no closed form. The first is NaN if no answer is in
         the urn.
         """
-        S, tally = self.sums, self.case.tally
+        S, tally = self.totals, self.case.tally
         if not S.P:
             return float("nan"), None
         if not isinstance(self.model, Urn):
@@ -298,66 +248,87 @@ class UnitSums:
         return self.form / float(S.P**2 - S.own), self.to_urn / (tally.pattern_ratings * S.P)
 
     @cached_property
+    def undefined(self) -> Undefined | None:
+        """The reason for an estimate of NaN, or None."""
+        (y, _), S, weights = self.chance, self.totals, self.case.weights
+        if not is_undefined(self.model, S):
+            # Chance disagreement is rounding relative to the distances in use, which are <= d_max.
+            d_max = weights.max_distance
+            if y > NOTHING or y > NOTHING * reach(weights, self.urn) / d_max:
+                return None
+        n_values = len(np.unique(self.case.tally.indices))
+        reason: Undefined = undefined_reasons(
+            self.case.tally.n_pairable_units, n_values, S.n
+        ).item()
+        return reason
+
+    @cached_property
+    def estimate(self) -> float:
+        """The coefficient 1 - x / y, or NaN if it is undefined."""
+        if self.undefined is not None:
+            return float("nan")
+        return float(1 - self.totals.O / self.totals.M / self.chance[0])
+
+    @property
+    def figures(self) -> tuple[float, float, float, float]:
+        """Observed and expected agreement pa and pe, and disagreement Do and De.
+
+        Do and De are in the units of the distance; pa and pe of alpha are Gwet's, see the module.
+        """
+        S, (y, y_i), d_max = self.totals, self.chance, self.case.weights.max_distance
+        x = float(S.O / S.M) if S.M else np.nan
+        # 1 - 1/N for alpha, 1 for the kappas
+        shrunk = 1.0 if y_i is None or self.without_same_rater else float(1 - S.own / S.P**2)
+        return 1 - shrunk * x, 1 - shrunk * y, x * d_max, y * d_max
+
+    @cached_property
     def rbar(self) -> float:
         """rbar, the mean of M_i over pairable units."""
         pairable = dot(self.case.pairable_mass, self.case.tally.pairable.astype(np.float64))
-        return float(self.sums.M / pairable)
+        return float(self.totals.M / pairable)
 
-    @property
-    def linearised(self) -> tuple[Floats, Floats, bool] | None:
-        """The linearised value of each row, the units it counts for, and whether rows are units.
-
-        None if the variance has no closed form.
-        """
-        (f, _), S, (y, y_i), model = self.of_patterns, self.sums, self.chance, self.model
-        if y_i is None and model.weigh == "ratings":
-            return None
-        if self.without_same_rater:  # spans
+    @cached_property
+    def linearised(self) -> Linearised:
+        """The linearised values; none if the estimate is undefined or they have no closed form."""
+        (y, y_i), model, tally = self.chance, self.model, self.case.tally
+        if self.undefined is not None or (y_i is None and model.weigh == "ratings"):
+            return Linearised(np.zeros(0), np.zeros(0), by_unit=False)
+        if self.without_same_rater:
             return self._linearised_by_document
-        M, O, counted = f.M, f.O, self.case.tally.multiplicity * f.n
-        if by_unit := self._is_by_unit:  # models with raters, and strata
-            M, O, y_i, counted = self._of_units(y_i)
+        f, strata = self.of_patterns[0], self._strata_of_size
+        M, O, counted = f.M, f.O, tally.multiplicity * f.n
+        by_unit = strata is not None or (model.needs_raters and self.case.study is not None)
+        if by_unit:
+            at = tally.unit_patterns
+            M, O, counted = f.M[at], f.O[at], f.n[at]
+            y_i = y_i if y_i is None or model.needs_raters else y_i[at]
+        if strata is not None:
+            M, O = self._stratified(strata, np.where(M > 0, O, np.nan))
         # z_i = a + b M_i + c O_i + d share_i c_i' F X, with c_i' F X = r_i P y_i, and with
         # share_i r_i = M_i for alpha, 1 for the kappas
-        a, b, c, d = slopes(model, S, y, self.rbar, varies=y_i is not None)
+        a, b, c, d = slopes(model, self.totals, y, self.rbar, varies=y_i is not None)
         values = a + b * M + c * O
         if y_i is not None:
-            values = values + d * S.P * y_i * (M if model.weigh == "ratings" else 1.0)
-        return values, counted, by_unit
+            values += d * self.totals.P * y_i * (M if model.weigh == "ratings" else 1.0)
+        return Linearised(values, counted, by_unit)
 
     # -- sampling weights, strata, raters, and sizes (spans; see `measured`)
 
     @property
-    def _linearised_by_document(self) -> tuple[Floats, Floats, bool]:
+    def _linearised_by_document(self) -> Linearised:
         """`linearised` if all pairs of one rater in one document are left out."""
         assert self.terms is not None  # noqa: S101 - `without_same_rater`
         (size, dDo, dDe), w, y = self.terms, self.case.pairable_weights, self.chance[0]
-        x, counted = self.sums.O / self.sums.M, (size > 0).astype(np.float64)
+        x, counted = self.totals.O / self.totals.M, (size > 0).astype(np.float64)
         dalpha = -dDo / y + x * dDe / y**2
         # alpha + W dalpha_i / w_i, whose sums by document over W are those of dalpha
-        return 1 - x / y + dot(counted, w) * dalpha / w, counted, True
+        return Linearised(1 - x / y + dot(counted, w) * dalpha / w, counted, by_unit=True)
 
     @property
     def _strata_of_size(self) -> Codes | None:
         """The stratum of each unit if their sizes make the weights of the kappas."""
         sample = self.case.sample
         return None if sample is None or self.model.weigh == "ratings" else sample.strata_of_size
-
-    @property
-    def _is_by_unit(self) -> bool:
-        """Whether units of one pattern have linearised values of their own."""
-        of_raters = self.model.needs_raters and self.case.study is not None
-        return of_raters or self._strata_of_size is not None
-
-    def _of_units(self, y_i: Floats | None) -> tuple[Floats, Floats, Floats | None, Floats]:
-        """Return M_i, O_i and y_i of each unit, and the ones for which it counts."""
-        (f, _), at, strata = self.of_patterns, self.case.tally.unit_patterns, self._strata_of_size
-        M, O = f.M[at], f.O[at]
-        if strata is not None:
-            M, O = self._stratified(strata, np.where(M > 0, O, np.nan))
-        if y_i is not None and not self.model.needs_raters:
-            y_i = y_i[at]
-        return M, O, y_i, np.ones(self.case.tally.n_units)
 
     def _stratified(self, strata: Codes, x_i: Floats) -> tuple[Floats, Floats]:
         """Return M_i and O_i of each unit if the sizes of strata make the weights.
@@ -366,7 +337,7 @@ class UnitSums:
         Its linearised value is x_s + (w_i / v_i) 1[pairable] (x_i - x_s), with v_i the weight among
         rated units; the mean over v_i is x. `x_i` is NaN for a unit that is not pairable.
         """
-        S, used = self.sums, ~np.isnan(x_i)
+        S, used = self.totals, ~np.isnan(x_i)
         n = np.bincount(strata[used], minlength=strata.max() + 1)
         sums = np.bincount(strata[used], x_i[used], len(n))
         x_s = np.where(n > 0, sums / np.maximum(n, 1), S.O / S.M)[strata]
@@ -399,7 +370,7 @@ class UnitSums:
     def of_values(self) -> Floats:
         """The y_i of a row whose answers are all k, of shape (K,)."""
         if isinstance(self.model, Urn):
-            return np.asarray(self.to_values / self.sums.P)
+            return np.asarray(self.to_values / self.totals.P)
         return self.model.of_values(self.case)
 
     @cached_property
@@ -420,7 +391,7 @@ class UnitSums:
         case, tally, at = self.case, self.case.tally, self.case.tally.unit_patterns
         if (same := self.same_rater) is None:
             return None
-        S, Do, De = self.sums, self.sums.O / self.sums.M, self.chance[0]
+        S, Do, De = self.totals, self.totals.O / self.totals.M, self.chance[0]
         size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
         to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
         dDo = size * (case.mean_disagreement[at] - Do) / S.M
@@ -529,7 +500,7 @@ class UnitSums:
         model that varies and has no single urn takes y. NaN if the study itself leaves no chance
         disagreement: then no study without a part of it does, unless F has entries below 0.
         """
-        case, model, S = self.case, self.model, self.sums
+        case, model, S = self.case, self.model, self.totals
         left = Sums(*(a - b for a, b in zip(S, gone, strict=True)))
         if isinstance(model, Urn):
             form = np.asarray(self.form - 2 * to_urn + own_form)

@@ -14,10 +14,10 @@ import pandas as pd
 from setagree.checks import Codes, Floats, Rng, as_generator, check_resamples
 from setagree.coefficients.case import ROUNDING, Case
 from setagree.coefficients.chance_models import Fixed, Urn
-from setagree.coefficients.estimated import Estimated, estimated, units_drawn
 from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.coefficients.score_interval import ScoreInterval
 from setagree.coefficients.sums import UnitSums
+from setagree.coefficients.uncertain import UncertainNumber, uncertain_number, units_drawn
 from setagree.diagnosis.by_pair import BETWEEN, between_raters
 from setagree.diagnosis.common import REASONS, Row, score_whole, unit_sums
 from setagree.diagnosis.grouping import (
@@ -562,7 +562,9 @@ def group_tests(
         # The estimates with their deviations by unit, or by cluster, of the study
         assert whole.study is not None  # noqa: S101 - it was drawn
         units = whole.study.unit_codes
-        domains = [estimated(groups[g].parts, np.unique(units[rows[g]]), sample) for g in tested]
+        domains = [
+            uncertain_number(groups[g].sums, np.unique(units[rows[g]]), sample) for g in tested
+        ]
         f = np.array([groups[g].degrees_of_freedom for g in tested])
         values = np.array([domain.value for domain in domains])
         found = wald_tests(values, _covariances(whole, domains), f)
@@ -625,13 +627,13 @@ def wald_tests(k: Floats, C: Floats, f: Floats) -> tuple[Floats, Floats, Floats,
     return gaps, errors, p, float(fdtrc(G - 1, (G**2 - 1) / (3 * L), F))
 
 
-def _covariances(whole: Agreement, domains: Sequence[Estimated]) -> Floats:
+def _covariances(whole: Agreement, domains: Sequence[UncertainNumber]) -> Floats:
     """Return the covariances of groups of units, of shape (G, G).
 
     Of clusters sum psi_gc psi_hc. Of units -sum_s (1 - n_s / N_s) (sum u)_gs (sum u)_hs / (n_s - 1)
     for two groups: if a group has more units of a stratum than expected, others have fewer.
     """
-    sample, drawn = whole.case.sample, units_drawn(whole.parts)
+    sample, drawn = whole.case.sample, units_drawn(whole.sums)
     variances = np.array([domain.variance for domain in domains])
     if sample is not None and sample.is_clustered:
         psi = np.zeros((len(domains), 1 + max(int(d.units.max()) for d in domains)))

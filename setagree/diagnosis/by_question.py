@@ -11,8 +11,8 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from setagree.checks import check_level
-from setagree.coefficients.estimated import Estimated, estimated
 from setagree.coefficients.tails import t_quantile, t_tail
+from setagree.coefficients.uncertain import UncertainNumber, uncertain_number
 from setagree.diagnosis.common import reasons, score_whole, uncertainty
 from setagree.diagnosis.grouping import named_rows
 from setagree.distances.registry import DistanceLike
@@ -57,7 +57,7 @@ class QuestionTable(Result):
     ----------
     agreements : mapping
         The `Agreement` of each question.
-    mean : Estimated or None
+    mean : UncertainNumber or None
         The mean with its deviations; None if no question has an estimate, or if the units were
         sampled and differ between questions.
     frame : DataFrame
@@ -67,7 +67,7 @@ class QuestionTable(Result):
     """
 
     agreements: Mapping[str, Agreement]
-    mean: Estimated | None
+    mean: UncertainNumber | None
     frame: pd.DataFrame
     level: float = 0.95
 
@@ -289,7 +289,7 @@ def _mean(
     rows: Sequence[Mapping[str, Any]],
     weights: Mapping[str, float],
     level: float,
-) -> tuple[Estimated | None, dict[str, Any]]:
+) -> tuple[UncertainNumber | None, dict[str, Any]]:
     """Return the weighted mean of the estimates that are defined, and its row."""
     defined = {name: one for name, one in agreements.items() if np.isfinite(one.estimate)}
     # Units are listed in the order of the first defined question, whose sample is used.
@@ -313,7 +313,7 @@ def _mean(
     parts = []
     for (name, one), study in zip(defined.items(), studies, strict=False):
         places = units.get_indexer(pd.Index(study.units, tupleize_cols=False))
-        parts.append(estimated(one.parts, places, sample) * shares[name])
+        parts.append(uncertain_number(one.sums, places, sample) * shares[name])
     total = reduce(add, parts)
     without = [row["question"] for row in rows if np.isnan(row["low"])]
     if without := [name for name in without if name in defined]:

@@ -215,7 +215,7 @@ def _changes(
     error = np.where(is_defined, error, np.nan)
     # As in a comparison: without any spread only a change of 0 is known.
     is_zero = is_defined & (np.abs(change) <= ROUNDING)
-    df = max(float(whole.sums.sums.n) - 1, 1)
+    df = max(float(whole.sums.totals.n) - 1, 1)
     half = np.where((error > 0) | is_zero, -t_quantile(df, (1 + level) / 2) * error, np.nan)
     numbers = (estimate, change, error, change - half, change + half)
     frame = pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))

@@ -11,7 +11,7 @@ import pandas as pd
 from setagree.checks import Codes, check_cost
 from setagree.coefficients.case import divided
 from setagree.coefficients.chance_models import Fixed, Urn
-from setagree.coefficients.estimated import patterns_of_units
+from setagree.coefficients.uncertain import patterns_of_units
 from setagree.credit.base import display_value
 from setagree.diagnosis.common import score_whole, steps_to_score
 from setagree.distances.registry import DistanceLike
@@ -131,8 +131,8 @@ def disagreement_of_units(whole: Agreement) -> pd.DataFrame:
     share = (q / np.maximum(r - 1, 1))[patterns] * weight
     rows, _ = rows_of_units(whole)
     in_closed_form = whole.sums.has_closed_form and not whole.case.is_weighted
-    nothing, influence = np.full(tally.n_units, np.nan), whole.parts.influence
-    if influence.size and not whole.parts.by_unit:
+    nothing, influence = np.full(tally.n_units, np.nan), whole.sums.linearised.values
+    if influence.size and not whole.sums.linearised.by_unit:
         influence = influence[rows]
     numbers = {
         "unit": np.full(tally.n_units, None) if tally.units is None else tally.units,

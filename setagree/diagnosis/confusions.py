@@ -12,7 +12,7 @@ import pandas as pd
 
 from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_resamples
 from setagree.coefficients.case import summed_weights
-from setagree.coefficients.estimated import patterns_of_units
+from setagree.coefficients.uncertain import patterns_of_units
 from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.common import NOT_REQUESTED, SURE

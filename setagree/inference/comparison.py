@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from setagree.checks import Floats, Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.case import ROUNDING
-from setagree.coefficients.estimated import estimated, welch_df
 from setagree.coefficients.score_interval import t_of, two_sided, z_of_level
 from setagree.coefficients.tails import normal_quantile, normal_tail, t_quantile, t_tail
+from setagree.coefficients.uncertain import uncertain_number, welch_df
 from setagree.distances import Distance
 from setagree.errors import (
     DataError,
@@ -148,7 +148,7 @@ def paired_difference(
 ) -> Difference:
     """Return the difference of two coefficients from the positions of their units in one list."""
     first, second = (
-        estimated(x.parts, place, sample) for x, place in zip((one, two), places, strict=True)
+        uncertain_number(x.sums, place, sample) for x, place in zip((one, two), places, strict=True)
     )
     gap, errors = first - second, (one.standard_error, two.standard_error)
     se = gap.standard_error if min(errors) > 0 else math.nan
@@ -600,7 +600,7 @@ def compare(
     check_resamples(n_resamples)
     check_choice("method", method, ("linearised", "bootstrap"))
     for one in itertools.chain(*families):
-        if method == "linearised" and one.reason is None and not one.parts.influence.size:
+        if method == "linearised" and one.reason is None and not one.sums.linearised.values.size:
             raise OptionError(
                 f"{one.coefficient} has no linearised values; use {option('method', 'bootstrap')}."
             )
@@ -724,7 +724,7 @@ def _bootstrapped(
 
 def _freedom(agreement: Agreement) -> float:
     """Return the degrees of freedom of a coefficient, even without a standard error."""
-    if agreement.parts.influence.size:
+    if agreement.sums.linearised.values.size:
         return max(agreement.degrees_of_freedom, 1.0)
     clusters = agreement.case.sample
     return max(1.0, (agreement.n_pairable_units if clusters is None else len(clusters.names)) - 1.0)

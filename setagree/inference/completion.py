@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.checks import Codes, Floats, check_cost
 from setagree.coefficients.case import ROUNDING, divided
-from setagree.coefficients.sums import estimate
+from setagree.coefficients.sums import UnitSums
 from setagree.credit.base import neighbours
 from setagree.distances.registry import DistanceLike
 from setagree.errors import UndefinedAgreementWarning, check_choice, check_list, counted, warn
@@ -154,8 +154,8 @@ def completion_bounds(
         check_choice("statuses", status, STATUSES[1:])
     study = unweighted_units(study, "completion_bounds")
     compared = case_of(study, distance)
-    parts = estimate(compared.case, krippendorff_alpha.model)
-    observed, reason = parts.estimate, reason_of(parts.undefined, study.n_raters)
+    whole = UnitSums(compared.case, krippendorff_alpha.model)
+    observed, reason = whole.estimate, reason_of(whole.undefined, study.n_raters)
     units, values, missing = _pairable(study, statuses)
     lowest, highest, K, n = observed, observed, study.n_values, len(missing)
     if n:

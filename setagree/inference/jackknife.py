@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.checks import Floats, check_level
 from setagree.coefficients.case import ROUNDING
-from setagree.coefficients.estimated import jackknife_variance
+from setagree.coefficients.uncertain import jackknife_variance
 from setagree.errors import check_choice
 from setagree.inference.panel_members import require_study
 from setagree.inference.unit_order import (

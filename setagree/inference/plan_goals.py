@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from setagree.checks import LOOPED, check_drawing, check_level, public
 from setagree.coefficients.case import ROUNDING
-from setagree.coefficients.estimated import LEAST_DF, estimated
 from setagree.coefficients.score_interval import Moments
 from setagree.coefficients.tails import normal_quantile, normal_tail, t_quantile
+from setagree.coefficients.uncertain import LEAST_DF, uncertain_number
 from setagree.errors import (
     DataError,
     OptionError,
@@ -414,7 +414,7 @@ def unit_variance(agreement: Agreement) -> tuple[float, int]:
 
     Without a linearised standard error, that of the jackknife over units is used.
     """
-    if agreement.parts.influence.size:
+    if agreement.sums.linearised.values.size:
         clusters = agreement.spread.clusters if agreement.case.is_sized else None
         n = int(agreement.degrees_of_freedom + 1) if clusters is None else clusters.n
         return agreement.standard_error**2 * n, n
@@ -431,12 +431,12 @@ def kurtosis_of(agreement: Agreement) -> tuple[float, float, float]:
     unbiased G2 (or, if the coefficient has none, that of the leave-one-out estimates), at least 1,
     and 3 for fewer than four values.
     """
-    parts, in_clusters = agreement.parts, is_clustered(agreement)
+    found, in_clusters = agreement.sums.linearised, is_clustered(agreement)
     if in_clusters:
-        x = estimated(parts).deviations
+        x = uncertain_number(agreement.sums).deviations
         times = np.ones(len(x))
-    elif parts.influence.size:
-        x, times = parts.influence, parts.counted
+    elif found.values.size:
+        x, times, _ = found
         x, times = x[times > 0], times[times > 0]
     else:
         without = jackknife(agreement).values.to_numpy(dtype=np.float64)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.checks import Codes, Flags, Floats, check_level
 from setagree.coefficients.case import ROUNDING, dot
-from setagree.coefficients.estimated import LEAST_DF, cluster_deviations
+from setagree.coefficients.uncertain import LEAST_DF, cluster_deviations
 from setagree.credit.geometry import labels_of_values
 from setagree.errors import (
     DataError,

@@ -63,7 +63,7 @@ def rotated_estimates(
         mean = apart / (r * (r - 1) / 2) / case.weights.max_distance
         O += (r if model.weigh == "ratings" else 1) * mean
     y = float(agreement.sums.chance[0])
-    return np.asarray(1 - O / float(agreement.sums.sums.M) / y)
+    return np.asarray(1 - O / float(agreement.sums.totals.M) / y)
 
 
 def _documents(agreement: Agreement) -> list[tuple[float, list[_Track]]]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.checks import Codes
-from setagree.coefficients.estimated import patterns_of_units
+from setagree.coefficients.uncertain import patterns_of_units
 from setagree.errors import DataError, OptionError, counted, listing, option, shorten
 from setagree.lazy import pd
 from setagree.limits import BLOCK_ENTRIES

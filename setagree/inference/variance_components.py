@@ -13,8 +13,8 @@ import pandas as pd
 
 from setagree.checks import Floats, check_level
 from setagree.coefficients.case import ROUNDING, divided
-from setagree.coefficients.estimated import jackknife_variance
 from setagree.coefficients.tails import t_quantile
+from setagree.coefficients.uncertain import jackknife_variance
 from setagree.credit.base import Weights, sums_to_others
 from setagree.credit.within_groups import spread_within_groups
 from setagree.distances.registry import DistanceLike

@@ -13,7 +13,7 @@ import pandas as pd
 from setagree.checks import Codes, Flags, Floats
 from setagree.coefficients.case import ROUNDING, Case, divided
 from setagree.coefficients.chance_models import Urn
-from setagree.coefficients.sums import estimate
+from setagree.coefficients.sums import UnitSums
 from setagree.credit.base import Weights
 from setagree.credit.within_groups import spread_within_groups
 from setagree.distances.registry import DistanceLike
@@ -404,7 +404,7 @@ class Contest:
         self.alpha = float("nan")
         if rows.any():
             case = Case(Tally.of(study.take(rows)), weights)
-            self.alpha = estimate(case, Urn("ratings")).estimate
+            self.alpha = UnitSums(case, Urn("ratings")).estimate
         order = np.lexsort((study.rater_codes, study.unit_codes, ~rows))[: rows.sum()]
         self.units, self.humans, self.values = (
             codes[order] for codes in (study.unit_codes, study.rater_codes, study.value_codes)

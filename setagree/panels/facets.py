@@ -11,7 +11,7 @@ import pandas as pd
 
 from setagree.checks import Codes, Flags, Floats, check_cost, check_level
 from setagree.coefficients.case import ROUNDING, divided
-from setagree.coefficients.estimated import jackknife_variance
+from setagree.coefficients.uncertain import jackknife_variance
 from setagree.credit.base import Weights, neighbours
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (

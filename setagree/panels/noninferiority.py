@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Codes, Flags, Floats, check_level
-from setagree.coefficients.estimated import Estimated, estimated
 from setagree.coefficients.tails import normal_quantile, t_quantile, t_tail
+from setagree.coefficients.uncertain import UncertainNumber, uncertain_number
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
@@ -64,7 +64,7 @@ FEW_LOST: dict[Against, float] = {"mean": 3.0, "all": 4.0}
 class _Changed:
     """A change with its deviations per unit; without units, if it is undefined."""
 
-    delta: Estimated
+    delta: UncertainNumber
 
     @property
     def difference(self) -> float:
@@ -93,7 +93,7 @@ class _Changed:
         return t_tail(len(self.psi) - 1, T + k * T**2 / 3 + k**2 * T**3 / 27 + k / 6)
 
 
-_UNDEFINED = Estimated(float("nan"), np.zeros(0, dtype=np.intp), np.zeros(0), float("nan"))
+_UNDEFINED = UncertainNumber(float("nan"), np.zeros(0, dtype=np.intp), np.zeros(0), float("nan"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ class Change(_Changed):
         Number of ratings of the human that are replaced, in units with another rating.
     before, after : float
         Alpha of the humans, and with the answers of the model in place of the human's.
-    delta : Estimated
+    delta : UncertainNumber
         Delta_h = scale (after - before), with its deviations per unit of the study.
     scale : float
         N / (2 N_h).
@@ -122,7 +122,7 @@ class Change(_Changed):
     n_ratings: int
     before: float
     after: float
-    delta: Estimated
+    delta: UncertainNumber
     scale: float = float("nan")
     one_unit: float = float("nan")
     why: str | None = None
@@ -209,7 +209,7 @@ class Replacement(_Changed, Result):
         return None
 
     @cached_property
-    def delta(self) -> Estimated:  # type: ignore[override]
+    def delta(self) -> UncertainNumber:  # type: ignore[override]
         """Mean of Delta_h over the humans for whom it is defined, with its deviations."""
         n = len(self.defined)
         return reduce(add, (one.delta for one in self.defined)) * (1 / n) if n else _UNDEFINED
@@ -575,7 +575,7 @@ def _change(
     N, N_h = int(counts.sum()), int((counts & both[kept]).sum())
     scale = N / (2 * N_h) if N_h else float("nan")
     places = np.flatnonzero(np.bincount(study.unit_codes[kept], minlength=study.n_units))
-    first, second = (estimated(one.parts, places) for one in (before, after))
+    first, second = (uncertain_number(one.sums, places) for one in (before, after))
     delta = (second - first) * scale
     if len(delta.units) < 2 or not np.isfinite(delta.value):
         why = "alpha is undefined there" if both.any() else "shares no unit with the model"

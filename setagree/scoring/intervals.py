@@ -14,13 +14,13 @@ import numpy as np
 
 from setagree.checks import Floats
 from setagree.coefficients.case import ROUNDING, Case, dot
-from setagree.coefficients.chance_models import GwetUrn, Model, NoChance, Uniform, Urn
+from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.estimated import Spread, patterns_of_units, standard_error_as_drawn
 from setagree.coefficients.measured import FiellerInterval, cluster_sums
 from setagree.coefficients.score_interval import ScoreInterval, score_interval
-from setagree.coefficients.sums import Estimate
+from setagree.coefficients.sums import UnitSums
 from setagree.coefficients.tails import t_quantile, t_tail
+from setagree.coefficients.uncertain import Spread, patterns_of_units, standard_error_as_drawn
 from setagree.errors import counted, python_or_command
 
 Method: TypeAlias = Literal["score", "t", "fieller"]
@@ -78,30 +78,33 @@ class CoefficientInterval:
     ----------
     name : str
         The name of the coefficient.
-    case, model, parts : Case, Model, Estimate
-        The study, the chance model and the estimate.
+    sums : UnitSums
+        The study under the chance model.
     requested : {"score", "t", "fieller"} or None
         The requested method, or None for that of the study.
     """
 
     name: str
-    case: Case
-    model: Model
-    parts: Estimate
+    sums: UnitSums
     requested: Method | None
+
+    @property
+    def case(self) -> Case:
+        """The study under its distance."""
+        return self.sums.case
 
     @cached_property
     def spread(self) -> Spread:
         """Standard error, degrees of freedom and clusters."""
-        return standard_error_as_drawn(self.parts)
+        return standard_error_as_drawn(self.sums)
 
     @cached_property
     def score(self) -> ScoreInterval | None:
         """The score interval, or None if it is undefined."""
-        if self.parts.undefined is not None or self.spread.reason is not None:
+        if self.sums.undefined is not None or self.spread.reason is not None:
             return None
         error, df = self.spread.standard_error, self.spread.degrees_of_freedom
-        return score_interval(self.parts.sums, error, df)
+        return score_interval(self.sums, error, df)
 
     @cached_property
     def fieller(self) -> FiellerInterval | None:
@@ -109,14 +112,14 @@ class CoefficientInterval:
 
         It is defined for alpha of units with sizes in at least two documents.
         """
-        if self.parts.undefined is not None or self.spread.reason is not None:
+        if self.sums.undefined is not None or self.spread.reason is not None:
             return None
-        sums, sample = self.parts.sums, self.case.sample
+        sums, sample = self.sums, self.case.sample
         if sums.terms is None or sample is None or sample.groups is None:
             return None
         size, *deviations = sums.terms
         (o, df), (e, _) = (cluster_sums(sample.groups, x, size) for x in deviations)
-        return FiellerInterval(float(sums.sums.O / sums.sums.M), sums.chance[0], o, e, df)
+        return FiellerInterval(float(sums.totals.O / sums.totals.M), sums.chance[0], o, e, df)
 
     @cached_property
     def n_rarer(self) -> float:
@@ -191,7 +194,7 @@ class CoefficientInterval:
     @property
     def no_score_reason(self) -> str | None:
         """The reason for a missing score interval, as a predicate, or None if there is one."""
-        if type(self.model) not in _SIMULATED:
+        if type(self.sums.model) not in _SIMULATED:
             return f"was not simulated for {self.name}; the bootstrap gives an interval"
         sample = self.case.sample
         if sample is None or sample.is_plain_clusters:
@@ -212,8 +215,8 @@ class CoefficientInterval:
         error = self.spread.standard_error
         if error > 0:
             return None
-        if self.parts.undefined is not None or self.spread.reason is not None:
-            return self.parts.undefined or self.spread.reason
+        if self.sums.undefined is not None or self.spread.reason is not None:
+            return self.sums.undefined or self.spread.reason
         if self.case.tally.n_pairable_units < 2:
             return "Only one unit has two ratings"
         if np.isnan(error):
@@ -239,7 +242,7 @@ class CoefficientInterval:
     def reason(self) -> str | None:
         """Reason for a missing interval or p-value, or None if there are both."""
         reason = self.error_reason
-        if self.parts.undefined is not None or self.spread.reason is not None:
+        if self.sums.undefined is not None or self.spread.reason is not None:
             return reason
         if np.isnan(self.spread.standard_error) and self.case.tally.n_pairable_units > 1:
             other = python_or_command("bootstrap", "'score --interval bootstrap'")
@@ -254,12 +257,12 @@ class CoefficientInterval:
     def _is_full(self) -> bool:
         """Whether no disagreement was observed, up to rounding."""
         d_max = self.case.weights.max_distance
-        return self.parts.observed_disagreement <= ROUNDING * d_max
+        return self.sums.figures[2] <= ROUNDING * d_max
 
     def by_t(self, level: float) -> tuple[float, float]:
         """Return the t interval, or NaN without a standard error above 0."""
         error, df = self.spread.standard_error, self.spread.degrees_of_freedom
-        return t_interval(self.parts.estimate, error, df, level)
+        return t_interval(self.sums.estimate, error, df, level)
 
     def interval(self, level: float, method: Method | None = None) -> tuple[float, float]:
         """Return the interval of a method, by default that of the study.
@@ -282,11 +285,11 @@ class CoefficientInterval:
 
         NaN for percent agreement, of which chance gives more than 0.
         """
-        if isinstance(self.model, NoChance) or self.reason is not None:
+        if isinstance(self.sums.model, NoChance) or self.reason is not None:
             return float("nan")
         if self.method == "score":
             return float("nan") if self.score is None else self.score.p_value()
         if self.method == "fieller":
             return float("nan") if self.fieller is None else self.fieller.p_value()
-        t = abs(self.parts.estimate) / self.spread.standard_error
+        t = abs(self.sums.estimate) / self.spread.standard_error
         return 2 * t_tail(self.spread.degrees_of_freedom, t)

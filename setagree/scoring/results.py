@@ -11,14 +11,14 @@ import numpy as np
 
 from setagree.checks import Floats, check_level
 from setagree.coefficients.case import ROUNDING, Case
-from setagree.coefficients.estimated import (
+from setagree.coefficients.parts import RaterParts
+from setagree.coefficients.sums import UnitSums, standard_error
+from setagree.coefficients.uncertain import (
     Spread,
     jackknife_variance,
     standard_error_as_drawn,
     units_drawn,
 )
-from setagree.coefficients.parts import RaterParts
-from setagree.coefficients.sums import Estimate, UnitSums, estimate, standard_error
 from setagree.credit.base import Weights
 from setagree.errors import OptionError, check_choice, counted, did_you_mean, option, shorten
 from setagree.lazy import pd
@@ -156,8 +156,8 @@ class Agreement(Result):
         Gwet's, whose small-sample terms differ from theirs. Both give the same estimate.
     reason : str or None
         The reason for an estimate of NaN.
-    case, parts
-        What it was computed from, and the bare numbers it came as.
+    sums : UnitSums
+        The sums over units that the coefficient is a function of, to choose others.
     requested_method : {"score", "t"} or None
         The requested method of `interval` and `p_value`; see `agreement`.
 
@@ -183,8 +183,7 @@ class Agreement(Result):
     observed_disagreement: float
     expected_disagreement: float
     reason: str | None
-    case: Case
-    parts: Estimate
+    sums: UnitSums
     requested_method: Method | None = None
 
     frame_columns = (
@@ -242,8 +241,13 @@ class Agreement(Result):
     def standard_error(self) -> float:
         """The standard error of the estimate over units, as they were drawn."""
         if self.case.sample is not None:  # other studies do not need `estimated`
-            return standard_error_as_drawn(self.parts).standard_error
-        return standard_error(self.parts)
+            return standard_error_as_drawn(self.sums).standard_error
+        return standard_error(self.sums)
+
+    @property
+    def case(self) -> Case:
+        """The study under its distance."""
+        return self.sums.case
 
     @property
     def coefficient(self) -> str:
@@ -293,8 +297,7 @@ class Agreement(Result):
     @cached_property
     def inference(self) -> CoefficientInterval:
         """The interval and the p-value over units, and what they rest on."""
-        name, model = self.coefficient, self.definition.model
-        return CoefficientInterval(name, self.case, model, self.parts, self.requested_method)
+        return CoefficientInterval(self.coefficient, self.sums, self.requested_method)
 
     @property
     def spread(self) -> Spread:
@@ -329,7 +332,7 @@ class Agreement(Result):
                 strata = self.study.sampling and self.study.sampling.strata
                 out |= {"strata": strata, "n_strata": len(sample.stratum_names)}
         elif sample.by:
-            drawn = units_drawn(self.parts) or {}
+            drawn = units_drawn(self.sums) or {}
             n = sum(n > 0 for n in drawn.values()) or len(sample.names)
             out |= {"strata": sample.by, "n_strata": n}
         if np.isfinite(sample.sizes).any():
@@ -482,11 +485,6 @@ class Agreement(Result):
         """
         return self.inference.p_value
 
-    @property
-    def sums(self) -> UnitSums:
-        """The sums over units that the coefficient is a function of, to choose others."""
-        return self.parts.sums
-
     @cached_property
     def influence(self) -> pd.Series[float]:
         """The linearised value of each unit, from which the standard error is made.
@@ -494,9 +492,9 @@ class Agreement(Result):
         Their mean is the estimate, for alpha of N ratings less (1 - alpha) / (N - 1). Units that
         the variance does not count (for alpha, those with one rating) are left out.
         """
-        values, counted_units = self.parts.influence, self.parts.counted
+        values, counted_units, by_unit = self.sums.linearised
         units, patterns = self.tally.units, self.tally.unit_patterns
-        if not self.parts.by_unit and patterns is not None and len(values):
+        if not by_unit and patterns is not None and len(values):
             values, counted_units = values[patterns], counted_units[patterns]
         kept = np.flatnonzero(counted_units > 0)
         index = pd.RangeIndex(len(kept)) if units is None else pd.Index(units[kept], name="unit")
@@ -663,7 +661,7 @@ class IntervalTable(AgreementTable):
 
 def part_case(whole: Agreement, part: Annotations) -> Case:
     """Return a part of a study with the weights of the whole; see `score_part`."""
-    drawn = units_drawn(whole.parts)
+    drawn = units_drawn(whole.sums)
     return Case(Tally.of(part), whole.weights, whole.case.distance, part, drawn)
 
 
@@ -674,11 +672,9 @@ def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:
     """
     if agreement.reason is not None:
         return np.full(study.n_raters, np.nan)
-    model = agreement.definition.model
     left = RaterParts(agreement.sums, study.rater_codes, study.n_raters).left
     values = left.estimate.copy()
     for g in np.flatnonzero(left.lost).tolist():
-        values[g] = estimate(
-            part_case(agreement, study.take(study.rater_codes != g)), model
-        ).estimate
+        others = part_case(agreement, study.take(study.rater_codes != g))
+        values[g] = UnitSums(others, agreement.sums.model).estimate
     return values

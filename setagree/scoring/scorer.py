@@ -12,7 +12,7 @@ import numpy as np
 from setagree.coefficients.case import Case, Undefined, pairable_totals, summed_weights
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.sums import Estimate, estimate
+from setagree.coefficients.sums import UnitSums
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
@@ -112,7 +112,7 @@ class Scorer:
         """Return one coefficient with one distance."""
         self._check(coefficient, distance)
         case = self.case(distance, listed=coefficient.model.lists_values)
-        return make_agreement(coefficient, distance.name, estimate(case, coefficient.model))
+        return make_agreement(coefficient, distance.name, case)
 
     def case(self, distance: Distance, *, listed: bool = False) -> Case:
         """Return the study under one distance, over the observed or the listed values."""
@@ -232,8 +232,7 @@ def score_part(whole: Agreement, part: Annotations) -> Agreement:
     quantities of a distance from the data (mid-ranks, the largest distance) are those of the whole,
     as is the share of the population, or of a stratum, that was drawn.
     """
-    parts = estimate(part_case(whole, part), whole.definition.model)
-    return make_agreement(whole.definition, whole.distance, parts)
+    return make_agreement(whole.definition, whole.distance, part_case(whole, part))
 
 
 def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
@@ -243,21 +242,11 @@ def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
     return None if undefined is None else _REASONS[undefined]
 
 
-def make_agreement(definition: Coefficient[...], distance: str, parts: Estimate) -> Agreement:
-    """Return the result of a coefficient from its numbers."""
-    case = parts.sums.case
-    return Agreement(
-        definition,
-        distance,
-        parts.estimate,
-        parts.observed_agreement,
-        parts.expected_agreement,
-        parts.observed_disagreement,
-        parts.expected_disagreement,
-        reason_of(parts.undefined, case.tally.n_raters),
-        case,
-        parts,
-    )
+def make_agreement(definition: Coefficient[...], distance: str, case: Case) -> Agreement:
+    """Return the result of a coefficient of a case."""
+    sums = UnitSums(case, definition.model)
+    reason = reason_of(sums.undefined, case.tally.n_raters)
+    return Agreement(definition, distance, sums.estimate, *sums.figures, reason, sums)
 
 
 def warn_undefined(agreements: Sequence[Agreement]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from setagree.checks import Codes, Floats
 from setagree.coefficients.case import dot
 from setagree.coefficients.chance_models import GwetUrn, Uniform
-from setagree.coefficients.estimated import estimated, patterns_of_units
+from setagree.coefficients.uncertain import patterns_of_units, uncertain_number
 from setagree.distances import Distance
 from setagree.errors import (
     AdaptiveRatingsWarning,
@@ -205,7 +205,7 @@ def _few_disagree_reason(row: Agreement) -> str | None:
         c = np.where(row.tally.pairable[patterns_of_units(row.tally)], row.case.pairable_weights, 0)
         if not sample.is_clustered:
             strata = np.zeros(len(q), dtype=np.intp) if sample.groups is None else sample.groups
-            f = np.minimum(estimated(row.parts).n_drawn / sample.sizes, 1)
+            f = np.minimum(uncertain_number(row.sums).n_drawn / sample.sizes, 1)
             share = np.bincount(strata, c) / c.sum()
             silent = np.where((f < 1) & (np.bincount(strata, apart) == 0), share, 0.0)
             if n and (largest := float(silent.max())) >= _LARGE_STRATUM:

@@ -19,9 +19,8 @@ from setagree.coefficients.case import (
 )
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.sums import (
-    Estimate,
+    Linearised,
     UnitSums,
-    estimate,
     standard_error,
     undefined_reasons,
 )
@@ -64,39 +63,39 @@ def test_shares(rows):
         float(reference.mean([u.count(A) / len(u) for u in units])) for A in case.tally.values
     ]
     whole = UnitSums(case, Urn())
-    shares = whole.urn / whole.sums.P
+    shares = whole.urn / whole.totals.P
     assert shares.tolist() == pytest.approx(expected)
     assert shares.sum() == pytest.approx(1)
 
 
-def estimate_of(influence, counted, undefined=None):
-    """Return an estimate of which only the linearised values matter."""
-    sums = SimpleNamespace(linearised=(np.array(influence), np.array(counted), False))
-    return Estimate(sums, 0.5, 0, 0, 0, 0, undefined)
+def sums_of(values, counted):
+    """Return sums of which only the linearised values matter."""
+    found = Linearised(np.array(values), np.array(counted), by_unit=False)
+    return SimpleNamespace(linearised=found)
 
 
 class TestStandardError:
     def test_by_hand(self):
         """Values 1, 2, 2, 5: mean 5/2, squares 9/4 + 1/4 + 1/4 + 25/4 = 9, so sqrt(9 / 12)."""
         expected = math.sqrt(9 / 12)
-        assert standard_error(estimate_of([1.0, 2, 2, 5], [1.0] * 4)) == pytest.approx(expected)
-        assert standard_error(estimate_of([1.0, 2, 5], [1.0, 2, 1])) == pytest.approx(expected)
+        assert standard_error(sums_of([1.0, 2, 2, 5], [1.0] * 4)) == pytest.approx(expected)
+        assert standard_error(sums_of([1.0, 2, 5], [1.0, 2, 1])) == pytest.approx(expected)
 
     def test_uncounted_patterns_do_not_count(self):
-        one = standard_error(estimate_of([1.0, 3, 100], [1.0, 1, 0]))
+        one = standard_error(sums_of([1.0, 3, 100], [1.0, 1, 0]))
         assert one == pytest.approx(math.sqrt(2 / 2))
 
     @pytest.mark.parametrize(
-        "parts",
+        "sums",
         [
-            estimate_of([1.0], [1.0]),
-            estimate_of([], []),
-            estimate_of([1.0, 2], [1.0, 1], undefined="one value"),
+            sums_of([1.0], [1.0]),
+            sums_of([], []),
+            UnitSums(case_of(text("a a / a a")), Urn()),
         ],
     )
-    def test_none(self, parts):
+    def test_none(self, sums):
         """One unit, no linearised values, or no estimate: no standard error."""
-        assert math.isnan(standard_error(parts))
+        assert math.isnan(standard_error(sums))
 
 
 @pytest.mark.parametrize(
@@ -109,14 +108,13 @@ class TestStandardError:
     ],
 )
 def test_why_it_is_undefined(rows, why):
-    parts = estimate(case_of(text(rows), "hamming"), Urn())
-    assert parts.undefined == why
-    assert math.isnan(parts.estimate)
+    sums = UnitSums(case_of(text(rows), "hamming"), Urn())
+    assert sums.undefined == why
+    assert math.isnan(sums.estimate)
     d_max = 1 if why == "one value" else 2
-    disagreements = parts.observed_disagreement, parts.expected_disagreement
-    agreements = parts.observed_agreement, parts.expected_agreement
-    assert agreements == pytest.approx([1 - d / d_max for d in disagreements], nan_ok=True)
-    assert parts.influence.size == parts.counted.size == 0
+    pa, pe, *disagreements = sums.figures
+    assert [pa, pe] == pytest.approx([1 - d / d_max for d in disagreements], nan_ok=True)
+    assert sums.linearised.values.size == sums.linearised.counted.size == 0
 
 
 def test_a_single_pairable_unit_is_not_the_reason_if_others_count():

@@ -13,7 +13,7 @@ from plain_score import plain_drawn
 from small_studies import annotations, random_rows, score_ends, sets_of
 
 import setagree as sa
-from setagree.coefficients.estimated import estimated
+from setagree.coefficients.uncertain import uncertain_number
 from setagree.errors import DataError, FewClustersWarning, OptionError, SetagreeError
 from setagree.inference.permutation import shuffler_of
 from setagree.scoring.coefficients import COEFFICIENTS
@@ -61,7 +61,7 @@ class TestVectors:
         study = annotations(T1).sampled(**drawn, population_size=sizes)
         with pytest.warns(FewClustersWarning):
             alpha = sa.krippendorff_alpha(study)
-        found = estimated(alpha.parts)
+        found = uncertain_number(alpha.sums)
         assert found.standard_error == pytest.approx(error, abs=6e-11)
         if sizes is None:
             assert found.degrees_of_freedom == pytest.approx(1.854599407, abs=6e-10)

@@ -39,7 +39,7 @@ def figures(rows, coefficient, distance):
     assert result.reason is None
     parts = [result.estimate, result.observed_agreement, result.expected_agreement]
     parts += [] if coefficient == "mv_alpha" else [result.standard_error]
-    parts += list(result.parts.influence)
+    parts += list(result.sums.linearised.values)
     case = scorer.case(distance, listed=entry.model.lists_values)
     without = UnitSums(case, entry.model).without_units()
     return [*parts, *([] if without is None else without)]

@@ -12,7 +12,7 @@ from results_support import flat
 from scipy import stats
 
 import setagree as sa
-from setagree.coefficients.estimated import cluster_deviations
+from setagree.coefficients.uncertain import cluster_deviations
 from setagree.errors import (
     DataError,
     FewClustersWarning,

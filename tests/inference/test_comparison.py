@@ -129,9 +129,10 @@ class TestSameUnits:
     def test_alone(self):
         """Beside a coefficient without spread the standard error is one's own."""
         a = score(ROWS, "fleiss_kappa")
-        still = replace(a, parts=replace(a.parts))
+        still = replace(a, sums=replace(a.sums))
         vars(still)["standard_error"] = a.standard_error
-        vars(still.parts)["linearised"] = np.zeros_like(a.parts.influence), a.parts.counted, False
+        values = np.zeros_like(a.sums.linearised.values)
+        vars(still.sums)["linearised"] = a.sums.linearised._replace(values=values)
         assert sa.compare(a, still).standard_error == pytest.approx(a.standard_error)
 
     @settings(max_examples=30)
@@ -482,7 +483,7 @@ class TestWhichUnits:
                 result.difference
             )
             named_units = [f"{k}" for k in range(units)]
-            x = [one.parts.influence[rows_of(tally)] for one in (a, b)]
+            x = [one.sums.linearised.values[rows_of(tally)] for one in (a, b)]
             gaps = pd.Series(x[0] - x[1], index=named_units)
             assert result.p_value == pytest.approx(stats.ttest_1samp(gaps, 0.0).pvalue)
 

@@ -12,10 +12,9 @@ from small_studies import annotations, random_rows, sets_of, text
 
 import setagree as sa
 from setagree.coefficients.chance_models import Urn
-from setagree.coefficients.sums import Estimate
+from setagree.coefficients.sums import Linearised
 from setagree.errors import OptionError
 from setagree.scoring.results import COLUMNS, AgreementTable
-from setagree.scoring.scorer import make_agreement
 
 ROWS = random_rows(np.random.default_rng(12), sets_of("abc"), units=9, raters=3, missing=0.15)
 ROWS.append([frozenset("a"), None, None])
@@ -28,13 +27,13 @@ def some_kappa(study, *, distance=None):
     return sa.score(study, some_kappa, distance=distance)
 
 
-def made(estimate, influence, counted=None, **options):
-    sums = some_kappa(STUDY).sums
+def made(estimate, influence, counted=None):
+    agreement = some_kappa(STUDY)
     counted = np.ones(len(influence)) if counted is None else np.array(counted, dtype=float)
-    parts = Estimate(sums, estimate, 0.5, 0.25, 0.5, 0.75, **options)
-    vars(parts)["linearised"] = np.array(influence), counted, False
-    made = make_agreement(some_kappa, "masi", parts)
-    return replace(made, requested_method="t")
+    sums = replace(agreement.sums)
+    linearised = Linearised(np.array(influence), counted, by_unit=False)
+    vars(sums).update(estimate=estimate, linearised=linearised)
+    return replace(agreement, estimate=estimate, sums=sums, requested_method="t")
 
 
 class TestInterval:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import setagree as sa
-from setagree.coefficients.estimated import Estimated
+from setagree.coefficients.uncertain import UncertainNumber
 from setagree.diagnosis.intra_rater import IntraRater
 from setagree.diagnosis.next_ratings import Queue
 from setagree.inference.monitor import Monitor
@@ -210,7 +210,7 @@ def replaced(n: int, *, hostile: bool = False, seed: int = 1) -> Replacement:
         psi = rng.normal(0, 0.005, len(units))
         before, after = rng.uniform(0.4, 0.5, 2)
         psi -= psi.mean()
-        delta = Estimated(after - before, units, psi, len(units) - 1.0)
+        delta = UncertainNumber(after - before, units, psi, len(units) - 1.0)
         changes.append(Change(human, 60, before, after, delta, scale=1.0))
     return Replacement(model, "masi", 0.1, "mean", tuple(changes), 0.45)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import setagree as sa
-from setagree.coefficients.estimated import welch_df
+from setagree.coefficients.uncertain import welch_df
 from setagree.inference.comparison import Difference
 from setagree.study.sampling import Sampling
 from tests.benchmarks.coverage.record import Found

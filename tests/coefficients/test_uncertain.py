@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import setagree as sa
-from setagree.coefficients.estimated import estimated
+from setagree.coefficients.uncertain import uncertain_number
 
 STUDY = sa.simulate(40, 3, missing=0.2, rng=4)
 DOCUMENT = {unit: k // 2 for k, unit in enumerate(STUDY.units)}
@@ -19,7 +19,7 @@ DESIGNS = {
 def three(study):
     """Return three coefficients of a study as results and with their deviations."""
     results = [f(study) for f in (sa.krippendorff_alpha, sa.fleiss_kappa, sa.gwet_ac)]
-    return results, [estimated(one.parts) for one in results]
+    return results, [uncertain_number(one.sums) for one in results]
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -52,7 +52,8 @@ class TestArithmetic:
 def test_a_mean_of_parts_without_common_units():
     halves = [STUDY.take(STUDY.unit_codes % 2 == h) for h in (0, 1)]
     results = [sa.fleiss_kappa(half) for half in halves]
-    a, b = (estimated(one.parts, np.arange(h, STUDY.n_units, 2)) for h, one in enumerate(results))
+    places = [np.arange(h, STUDY.n_units, 2) for h in (0, 1)]
+    a, b = (uncertain_number(one.sums, at) for one, at in zip(results, places, strict=True))
     mean = (a + b) * 0.5
     expected = sum(one.standard_error**2 for one in results) / 4
     assert mean.variance == pytest.approx(expected, rel=1e-12)
@@ -63,5 +64,5 @@ def test_a_mean_of_parts_without_common_units():
 def test_no_spread_of_nothing():
     study = sa.simulate(1, 3, n_labels=5, rng=8).sampled(sampling_weight={"u1": 1.7})
     alpha = sa.krippendorff_alpha(study)
-    assert np.isnan(estimated(alpha.parts).standard_error)
+    assert np.isnan(uncertain_number(alpha.sums).standard_error)
     assert sa.by_rater(study)["difference_standard_error"].isna().all()

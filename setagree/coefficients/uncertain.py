@@ -23,7 +23,7 @@ import numpy as np
 from setagree.checks import Codes, Floats
 from setagree.coefficients.case import ROUNDING, dot
 from setagree.coefficients.measured import adjusted, cluster_sums
-from setagree.coefficients.sums import Estimate, root, standard_error
+from setagree.coefficients.sums import UnitSums, root, standard_error
 from setagree.errors import DataError, counted, shorten
 from setagree.study.sampling import Sample
 from setagree.study.tally import Tally
@@ -34,7 +34,7 @@ at most one, t has no mean."""
 
 
 @dataclass(frozen=True, eq=False)
-class Estimated:
+class UncertainNumber:
     """A number with the deviation of each unit or cluster.
 
     Attributes
@@ -60,10 +60,10 @@ class Estimated:
     sample: Sample | None = None
     drawn: Codes | None = None
 
-    def __mul__(self, k: float) -> Estimated:
+    def __mul__(self, k: float) -> UncertainNumber:
         return replace(self, value=k * self.value, deviations=k * self.deviations)
 
-    def __add__(self, other: Estimated) -> Estimated:
+    def __add__(self, other: UncertainNumber) -> UncertainNumber:
         """Return the sum.
 
         Units drawn alike leave one degree of freedom less than there are units. Otherwise the sum
@@ -78,9 +78,9 @@ class Estimated:
         df = len(units) - 1.0 if self.sample is None else min(dfs)
         if self.sample is not None and self.sample.is_clustered and not (n_of_unit > 1).any():
             df = welch_df([self.variance, other.variance], dfs)
-        return Estimated(self.value + other.value, units, total[units], df, self.sample)
+        return UncertainNumber(self.value + other.value, units, total[units], df, self.sample)
 
-    def __sub__(self, other: Estimated) -> Estimated:
+    def __sub__(self, other: UncertainNumber) -> UncertainNumber:
         return self + other * -1
 
     @cached_property
@@ -130,36 +130,36 @@ class Estimated:
         return self.sample.groups[self.units], len(self.sample.names)
 
 
-def estimated(
-    parts: Estimate, places: Codes | None = None, sample: Sample | None = None
-) -> Estimated:
+def uncertain_number(
+    sums: UnitSums, places: Codes | None = None, sample: Sample | None = None
+) -> UncertainNumber:
     """Return an estimate with its deviations; no units if the variance has no closed form.
 
     Parameters
     ----------
-    parts : Estimate
-        The coefficient of a study.
+    sums : UnitSums
+        The study under the chance model of a coefficient.
     places : ndarray of int, shape (n_units,), optional
         The code of each unit of the study in a list that is common to several. Default: its own.
     sample : Sample, optional
         How the units of that list were drawn. Default: those of the study.
     """
-    case, (units, x) = parts.sums.case, unit_values(parts)
+    case, (units, x) = sums.case, unit_values(sums)
     sample = case.sample if sample is None else sample
     at, n = units if places is None else places[units], len(x)
     if not n:
-        return Estimated(parts.estimate, at, x, float("nan"), sample)
+        return UncertainNumber(sums.estimate, at, x, float("nan"), sample)
     if sample is None:
         psi = (x - x.mean()) / np.sqrt(n * (n - 1)) if n > 1 else np.full(1, np.nan)
-        return Estimated(parts.estimate, at, psi, n - 1.0)
+        return UncertainNumber(sums.estimate, at, psi, n - 1.0)
     if sample.is_clustered and sample.groups is not None:
         clusters, groups = np.unique(sample.groups[at], return_inverse=True)
-        w = np.ones(n) if sample.weights is None else parts.sums.unit_weights[1][units]
+        w = np.ones(n) if sample.weights is None else sums.unit_weights[1][units]
         if sample.is_sized:
             mass = w
-            if parts.sums.without_same_rater:
+            if sums.without_same_rater:
                 mass = w * case.tally.pattern_ratings[patterns_of_units(case.tally)[units]]
-            found = cluster_sums(groups, w * (x - parts.estimate) / w.sum(), mass)
+            found = cluster_sums(groups, w * (x - sums.estimate) / w.sum(), mass)
         elif sample.cluster_strata is None:
             found = cluster_deviations(groups, x, w)
             known = sample.sizes if np.isfinite(sample.sizes).any() else None
@@ -168,10 +168,10 @@ def estimated(
         else:
             strata = sample.cluster_strata[clusters]
             found = stratified_deviations(groups, strata, x, w, sample.sizes)
-        return Estimated(parts.estimate, clusters, *found, sample)
-    w = parts.sums.unit_weights[1][units]  # those of the sums that the values are of
+        return UncertainNumber(sums.estimate, clusters, *found, sample)
+    w = sums.unit_weights[1][units]  # those of the sums that the values are of
     u = w * (x - dot(w, x) / w.sum()) / w.sum()
-    out = Estimated(parts.estimate, at, u, float("nan"), sample)
+    out = UncertainNumber(sums.estimate, at, u, float("nan"), sample)
     if case.drawn is not None:
         out = replace(out, drawn=np.array([case.drawn.get(name, 0) for name in sample.names]))
     # n_Kish - 1 degrees of freedom, less one for each further stratum.
@@ -211,18 +211,18 @@ class Spread:
     clusters: Clusters | None = None
 
 
-def standard_error_as_drawn(parts: Estimate) -> Spread:
+def standard_error_as_drawn(sums: UnitSums) -> Spread:
     """Return the standard error of an estimate. It is NaN for fewer than two units."""
-    case, n = parts.sums.case, float(parts.counted.sum())
+    case, n = sums.case, float(sums.linearised.counted.sum())
     sample = case.sample
-    if n < 2 or parts.undefined is not None or not parts.influence.size:
+    if n < 2:
         return Spread(float("nan"), n - 1)
     if sample is None:
-        return Spread(standard_error(parts), n - 1)
-    out = estimated(parts)
+        return Spread(standard_error(sums), n - 1)
+    out = uncertain_number(sums)
     df, clusters, reason = out.degrees_of_freedom, None, None
     if sample.is_clustered and sample.groups is not None:
-        at = unit_values(parts)[0]
+        at = unit_values(sums)[0]
         w = case.pairable_weights[at] if sample.is_sized else np.ones(len(at))
         sizes = np.bincount(sample.groups[at], w)[out.units]
         clusters = Clusters(sample.by, sizes.astype(np.float64), sample.names[out.units])
@@ -246,16 +246,16 @@ def standard_error_as_drawn(parts: Estimate) -> Spread:
     return Spread(out.standard_error if reason is None else float("nan"), df, reason, clusters)
 
 
-def unit_values(parts: Estimate) -> tuple[Codes, Floats]:
+def unit_values(sums: UnitSums) -> tuple[Codes, Floats]:
     """Return the positions of the units that count, and their linearised values.
 
     None count if the estimate is undefined.
     """
-    x, counted_ = parts.influence, parts.counted > 0
+    x, counted_ = sums.linearised.values, sums.linearised.counted > 0
     if not len(x):
         return np.zeros(0, dtype=np.int64), x
-    if not parts.by_unit:
-        patterns = patterns_of_units(parts.sums.case.tally)
+    if not sums.linearised.by_unit:
+        patterns = patterns_of_units(sums.case.tally)
         x, counted_ = x[patterns], counted_[patterns]
     units = np.flatnonzero(counted_)
     return units, x[units]
@@ -322,10 +322,10 @@ def welch_df(variances: Sequence[float], dfs: Sequence[float]) -> float:
     return sum(variances) ** 2 / terms if terms > 0 else float("nan")
 
 
-def units_drawn(parts: Estimate) -> Mapping[Any, int] | None:
+def units_drawn(sums: UnitSums) -> Mapping[Any, int] | None:
     """Return the number of units of each stratum (or in all) that count, or None if unknown."""
-    case = parts.sums.case
+    case = sums.case
     sample = case.sample
     if case.drawn is not None or sample is None or sample.is_clustered:
         return case.drawn
-    return dict(zip(sample.names, estimated(parts).n_drawn.tolist(), strict=True))
+    return dict(zip(sample.names, uncertain_number(sums).n_drawn.tolist(), strict=True))
