@@ -14,8 +14,8 @@ os.environ |= dict.fromkeys(
     ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"], "1"
 )
 
-# How long a case takes is a matter of the machine.
-settings.register_profile("setagree", deadline=None)
+# How long a case takes is a matter of the machine. Every run draws other cases.
+settings.register_profile("setagree", deadline=None, max_examples=50)
 settings.load_profile("setagree")
 
 
@@ -58,6 +58,12 @@ def pytest_runtest_teardown():
     """Close the pictures that a test, or an example of a docstring, leaves open."""
     if (pyplot := sys.modules.get("matplotlib.pyplot")) and pyplot.get_fignums():
         pyplot.close("all")
+
+
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Draw few studies for the power of an alt-test, where its digits are not what is tested."""
+    monkeypatch.setattr("setagree.panels.alt_test._DRAWS", 200)
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ from cli_support import invoke
 import setagree as sa
 from setagree.cli.app import COMMANDS
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 SAMPLING = ("cluster", "sampling_weight", "strata", "population_size")
 READING = (
     *("where", "duplicates", "order_by", "blank", "case", "na_values", "status", "codebook"),

@@ -19,6 +19,8 @@ from setagree.wording.result_frames import ResultFrame
 from setagree.wording.schemas import json_schema
 from setagree.wording.tables import Column
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 STUDY = sa.simulate(60, 5, missing=0.1, rng=1)
 TABLE = sa.agreement(STUDY, distance=["masi", "nominal"])
 ALPHA = TABLE["krippendorff_alpha", "masi"]

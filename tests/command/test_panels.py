@@ -40,7 +40,7 @@ u6,ben,"""x, y"""
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, few_draws):
     """Work in a fresh folder with a study of humans and models, and a small one."""
     monkeypatch.chdir(tmp_path)
     rows = [f"u{i},{rater},{word[i % 2]}" for i in range(40) for rater, word in ANSWERS.items()]

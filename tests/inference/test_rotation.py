@@ -24,9 +24,16 @@ def marked(n_documents, seed, *, shared):
     return sa.Annotations.from_spans(frame, length={f"d{d}": 60 for d in range(n_documents)})
 
 
-@pytest.mark.parametrize("chance", ["documents", "characters"])
-@pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "gwet_ac", "conger_kappa"])
-def test_reshuffles_are_studies_of_rotated_characters(chance, coefficient):
+@pytest.mark.parametrize(
+    ("coefficient", "chance"),
+    [
+        ("krippendorff_alpha", "documents"),
+        ("krippendorff_alpha", "characters"),
+        ("gwet_ac", "documents"),
+        ("conger_kappa", "characters"),
+    ],
+)
+def test_reshuffles_are_studies_of_rotated_characters(coefficient, chance):
     """All 12 x 12 rotations of c and b against a, of characters one by one."""
     rows = spans.rows({"lengths": {}, **{rater: spans.V2[rater] for rater in "abc"}})
     rows = rows[rows["document"] == "x"]

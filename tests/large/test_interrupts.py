@@ -20,7 +20,7 @@ from setagree.large.engines import DuckDB, run_query
 ROOT = Path(sa.__file__).parents[1]
 ROWS = """
     SELECT 'doc ' || (i // 3) AS doc, 'rater ' || (i % 3) AS who, 'label ' || (hash(i) % 9) AS tags
-    FROM range(6000000) AS rows(i) ORDER BY hash(i + 1)
+    FROM range(4000000) AS rows(i) ORDER BY hash(i + 1)
 """
 SCORE = """
 import sys, setagree as sa
@@ -95,7 +95,7 @@ class TestQueries:
 
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory):
-    """Write 6 million ratings, which take some seconds to reduce."""
+    """Write 4 million ratings, which take some seconds to reduce."""
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("narwhals")
     path = tmp_path_factory.mktemp("large") / "ratings.parquet"

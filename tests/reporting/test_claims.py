@@ -134,7 +134,7 @@ def test_a_claim_on_chance_over_clusters_needs_the_p_of_the_estimate():
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.25, 0.85])
 def test_pages_about_nothing(share):
-    """Of 28 studies of guesses at most 5 claim anything: at 6% each, more would be 1 in 180."""
-    studies = (gather(guesses(seed, share=share), **FEW) for seed in range(28))
+    """Of 14 studies of guesses at most 3 claim anything: at 6% each, more would be 1 in 120."""
+    studies = (gather(guesses(seed, share=share), **FEW) for seed in range(14))
     claims = [any((p <= 0.05).any() for p in one.corrected.values()) for one in studies]
-    assert sum(claims) <= 5
+    assert sum(claims) <= 3

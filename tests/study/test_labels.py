@@ -555,7 +555,7 @@ class TestFormat:
 
 
 class TestProperties:
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     @given(
         st.frozensets(LABELS | TRICKY, min_size=1, max_size=5),
         st.sampled_from(",;|\t") | SEPARATORS,

@@ -145,7 +145,7 @@ def by_the_rule(cells, blank):
     return alpha.estimate, alpha.n_units, alpha.n_ratings, n_missing, said
 
 
-WHOLE = {"pandas", "polars lazy", "duckdb", "dask", "parquet reduced"}
+WHOLE = {"pandas", "polars lazy", "duckdb", "dask"}
 PAIRS = [
     (road, case, blank)
     for r, road in enumerate(ROADS)

@@ -24,7 +24,7 @@ def studies():
     )
     return {
         "sets": sa.simulate(60, 4, missing=0.2, rng=1),
-        "crowd": sa.simulate(300, 12, n_labels=12, prevalence=0.2, missing=0.6, rng=2),
+        "crowd": sa.simulate(150, 12, n_labels=12, prevalence=0.2, missing=0.6, rng=2),
         "vocabulary": sa.simulate(300, 3, n_labels=90, prevalence=0.05, rng=3),
         "large": sa.simulate(1000, 3, n_labels=14, prevalence=0.3, missing=0.1, rng=4),
         "numbers": sa.Annotations.from_long(numbers, value="value"),
