@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -28,7 +28,7 @@ from setagree.cli.options import (
 from setagree.cli.output import Deliverer, command, printing
 from setagree.cli.reading import how_read, names, read_study
 from setagree.cli.show import print_list, say
-from setagree.diagnosis.by_question import QuestionTable, by_question
+from setagree.diagnosis.by_question import by_question
 from setagree.distances.registry import available_distances, get_distance
 from setagree.errors import OptionError
 from setagree.lazy import pd
@@ -62,7 +62,13 @@ def score(
     """Estimate the agreement of the raters of a file."""
     deliver = Deliverer(delivery, [*files, *measures.paths], reading)
     if reading.questions is not None:
-        found = by_questions(files, reading, measures, intervals.level, names(reading.model))
+        asked: dict[str, Any] = {"questions": chosen_questions(reading), "level": intervals.level}
+        asked |= {"reading": how_read(reading), "model": names(reading.model) or None}
+        chosen = chosen_measures(measures, reading)
+        found = [
+            by_question(files, **asked, **dict(zip(chosen, measure, strict=True)))
+            for measure in product(*chosen.values())
+        ]
         frame = pd.concat([one.to_frame() for one in found], ignore_index=True)
         deliver(frame, "\n\n".join(map(str, found)), result=replace(found[0], frame=frame))
         return
@@ -81,29 +87,12 @@ def score(
     )
 
 
-def by_questions(
-    files: Sequence[str],
-    reading: QuestionReading | options.QuestionsReading,
-    measures: Measures,
-    level: float,
-    models: Sequence[str],
-) -> list[QuestionTable]:
-    """Return the agreement on each of several questions, by each coefficient and distance."""
+def chosen_questions(reading: options.QuestionsReading) -> str | list[str]:
+    """Return the requested questions; one text is all of them, or a column of questions."""
     if reading.exclude_raters is not None:
         raise OptionError("--exclude-raters does not apply to --questions; omit one of them.")
-    chosen = chosen_measures(measures, reading)
     questions = names([reading.questions or ""])
-    return [
-        by_question(
-            files,
-            questions[0] if len(questions) == 1 else questions,
-            reading=how_read(reading),
-            model=[*models] or None,
-            level=level,
-            **dict(zip(chosen, measure, strict=True)),
-        )
-        for measure in product(*chosen.values())
-    ]
+    return questions[0] if len(questions) == 1 else questions
 
 
 CITE_HELP = """[bold]setagree cite -c krippendorff_alpha -d masi[/bold]

@@ -34,11 +34,17 @@ from setagree.cli.options import (
     member,
 )
 from setagree.cli.output import Deliverer, check_ending, command, replacing
-from setagree.cli.reading import long_table, names, quiet, read_with_models, with_population
-from setagree.cli.scores import by_questions
+from setagree.cli.reading import (
+    how_read,
+    long_table,
+    names,
+    quiet,
+    read_with_models,
+    with_population,
+)
+from setagree.cli.scores import chosen_questions
 from setagree.cli.show import say
 from setagree.diagnosis.by_group import compare_groups
-from setagree.diagnosis.by_question import QuestionTable
 from setagree.diagnosis.grouping import first_times, grouped_table, study_and_column, windowed_times
 from setagree.errors import DroppedRowsWarning, OptionError, check_choice
 from setagree.large.joining import model_files
@@ -130,7 +136,12 @@ def report(
     if reading.questions is None:
         study, measure, how = _studied(files, reading, explained, facets=columns)
     else:
-        study, measure, how = _questions(files, reading, explained)
+        if explained.by is not None:
+            raise OptionError("--by does not apply to --questions; omit one of them.")
+        study, measure = files, _single_measure(explained, reading)
+        how = {"questions": chosen_questions(reading), "reading": how_read(reading)}
+        how |= {"model": names(explained.model) or None, "n_resamples": explained.n_resamples}
+        how["rng"] = seed_or_random(explained.seed)
     how |= {"margin": page.margin, "threshold": page.threshold, "facets": columns or None}
     title = ", ".join(Path(file).stem for file in files) if page.title is None else page.title
     with replacing(target):
@@ -186,19 +197,6 @@ def _studied(
     study, models = read_with_models(files, reading, explained.model, facets=facets, all_units=True)
     how = {"model": models or None, "n_resamples": explained.n_resamples, "rng": seed}
     return study, measure, {**how, "groups": _groups(files, reading, explained.by, measure, how)}
-
-
-def _questions(
-    files: Sequence[str], reading: QuestionsReading, explained: Explained
-) -> tuple[QuestionTable, dict[str, Any], dict[str, Any]]:
-    """Return the agreement on each of several questions, and the options of its report."""
-    if explained.by is not None:
-        raise OptionError("--by does not apply to --questions; omit one of them.")
-    _single_measure(explained, reading)
-    models, level = names(explained.model), explained.level
-    (table,) = by_questions(files, reading, explained, level, models)
-    how = {"n_resamples": explained.n_resamples, "rng": seed_or_random(explained.seed)}
-    return table, {"level": level}, how
 
 
 def _single_measure(explained: Explained, reading: Reading) -> dict[str, Any]:

@@ -42,7 +42,7 @@ from setagree.study.assembly import code_ids, warn_names
 from setagree.study.columns import QUESTIONS, with_columns
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number
-from setagree.study.reading import Reading, is_files
+from setagree.study.reading import Plan, Reading, is_files
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
@@ -163,14 +163,12 @@ def by_question(
     2     mean     NaN       NaN    0.7890
     """
     check_level(level)
-    source, how = with_reading(data)
-    studies = question_studies(source, questions, how)
+    studies = question_studies(*with_reading(data), questions, distance)
     if weights is not None:
         _check_weights(weights, studies)
-    by_name = distance if isinstance(distance, Mapping) else dict.fromkeys(studies, distance)
     agreements = {
-        name: score_whole(study, coefficient, by_name.get(name), level)
-        for name, study in studies.items()
+        name: score_whole(study, coefficient, each, level)
+        for name, (study, each) in studies.items()
     }
     return question_table(agreements, level, weights)
 
@@ -186,11 +184,10 @@ def question_table(
 
 def _check_weights(weights: Mapping[str, float], questions: Iterable[str]) -> None:
     """Raise an error unless every question has a weight of 0 or more, and one of more than 0."""
-    if odd := [name for name in weights if name not in {*questions}]:
-        raise OptionError(f"weights= names {listing(odd)}, which is not a question.")
-    if absent := [name for name in questions if name not in weights]:
+    if {*weights} != {*questions}:
         raise OptionError(
-            f"weights= has no weight for {listing(absent)}; use 0 to omit a question."
+            f"weights= has weights for {listing([*weights])}; it must have one for each of "
+            f"{listing([*questions])}, which is 0 to omit a question."
         )
     fits = all(isinstance(w, int | float) and 0 <= w < np.inf for w in weights.values())
     if not fits or not any(weights.values()):
@@ -201,20 +198,42 @@ def _check_weights(weights: Mapping[str, float], questions: Iterable[str]) -> No
 
 
 def question_studies(
-    source: Any, questions: str | Sequence[str], how: Reading
-) -> dict[str, Annotations]:
-    """Return the study of each question of a table or of files."""
+    source: Any,
+    how: Reading,
+    questions: str | Sequence[str],
+    distance: DistanceLike | Mapping[str, DistanceLike] | None,
+) -> dict[str, tuple[Annotations, DistanceLike | None]]:
+    """Return the study of each question of a table or of files, and its distance."""
     if not isinstance(questions, str):
         check_list("questions", questions, "questions")
+    if not questions:
+        raise OptionError(f"{option('questions', questions)} names no question.")
     if isinstance(source, Annotations) or how.question is not None:
         raise OptionError(
             f"{option('questions')} is for a table or a file of several questions; "
             f"{option('question')} names one."
         )
-    if is_files(source) and (in_export := _export_questions(source, how)):
-        chosen = in_export if questions == ALL else questions
-        listed = [chosen] if isinstance(chosen, str) else [*chosen]
-        return {name: _opened(source, replace(how, question=name)) for name in listed}
+    studies = _of_export(source, how, questions) or _of_table(source, how, questions)
+    by_name = distance if isinstance(distance, Mapping) else dict.fromkeys(studies, distance)
+    return {name: (study, by_name.get(name)) for name, study in studies.items()}
+
+
+def _of_export(source: Any, how: Reading, questions: str | Sequence[str]) -> dict[str, Annotations]:
+    """Return the study of each question of an export; none of a table."""
+    if not is_files(source) or how.is_table or find_export(source, how)[0] is None:
+        return {}
+    try:
+        open_study(source, how)
+    except SeveralQuestionsError as error:
+        chosen = error.names if questions == ALL else questions
+    else:
+        raise OptionError(f"the input has one question; omit {option('questions')}.")
+    listed = [chosen] if isinstance(chosen, str) else chosen
+    return {name: _opened(source, replace(how, question=name)) for name in listed}
+
+
+def _of_table(source: Any, how: Reading, questions: str | Sequence[str]) -> dict[str, Annotations]:
+    """Return the study of each column of answers of a table, or of each name in a column."""
     table, how = open_table(source, replace(how, tool="table") if is_files(source) else how)
     names = [str(name) for name in table]
     if isinstance(questions, str):
@@ -247,22 +266,8 @@ def _by_cell(table: pd.DataFrame, column: str, how: Reading) -> dict[str, Annota
     return {str(name): _typed(rows[codes == k], how) for k, name in enumerate(names)}
 
 
-def _export_questions(source: Any, how: Reading) -> list[str]:
-    """Return the questions of an export; none of a table, or of an export with one question."""
-    if how.is_table or find_export(source, how)[0] is None:
-        return []
-    try:
-        open_study(source, how)
-    except SeveralQuestionsError as error:
-        return error.names
-    raise OptionError(f"the input has one question; omit {option('questions')}.")
-
-
 def _opened(source: Any, how: Reading) -> Annotations:
-    study = open_study(source, how)
-    if not isinstance(study, Annotations):
-        raise DataError(f"{option('questions')} is for tables that are read into memory.")
-    return study
+    return cast("Annotations", open_study(source, how, Plan(in_memory=True)))
 
 
 def _typed(table: pd.DataFrame, how: Reading, name: str | None = None) -> Annotations:
@@ -296,12 +301,16 @@ def _mean(
     scored = sorted(agreements.values(), key=lambda one: not np.isfinite(one.estimate))
     studies = [cast("Annotations", one.study) for one in scored]
     units = pd.Index([u for study in studies for u in study.units], tupleize_cols=False).unique()
-    raters = {rater for study in studies for rater in study.raters.tolist()}
     distances = {one.distance for one in agreements.values()}
-    common = distances.pop() if len(distances) == 1 else None
-    row: dict[str, Any] = {"question": "mean", "kind": None, "distance": common}
-    row |= {"coefficient": next(iter(agreements.values())).coefficient, "n_units": len(units)}
-    row |= {"n_raters": len(raters), "n_ratings": sum(study.n_ratings for study in studies)}
+    row: dict[str, Any] = {
+        "question": "mean",
+        "kind": None,
+        "distance": distances.pop() if len(distances) == 1 else None,
+        "coefficient": next(iter(agreements.values())).coefficient,
+        "n_units": len(units),
+        "n_raters": len({rater for study in studies for rater in study.raters.tolist()}),
+        "n_ratings": sum(study.n_ratings for study in studies),
+    }
     total_weight = sum(weights.get(name, 0.0) for name in defined)
     if not total_weight:
         return None, row | {"reason": "no question has an estimate"}
@@ -315,12 +324,12 @@ def _mean(
         places = units.get_indexer(pd.Index(study.units, tupleize_cols=False))
         parts.append(uncertain_number(one.sums, places, sample) * shares[name])
     total = reduce(add, parts)
-    without = [row["question"] for row in rows if np.isnan(row["low"])]
-    if without := [name for name in without if name in defined]:
+    open_ended = {one["question"] for one in rows if np.isnan(one["low"])}
+    if without := [name for name in defined if name in open_ended]:
         return total, row | {"reason": f"there is no interval for {listing(without)}"}
     error, df = total.standard_error, total.degrees_of_freedom
     half = -t_quantile(df, (1 + level) / 2) * error
-    if rough := [str(row["question"]) for row in rows if row["remark"]]:
+    if rough := [one["question"] for one in rows if one["remark"]]:
         row["remark"] = f"The interval is rough, as there are rough ones for {listing(rough)}."
     row |= {"standard_error": error, "low": total.value - half, "high": total.value + half}
     row["p_value"] = 2 * t_tail(df, abs(total.value) / error) if error else np.nan

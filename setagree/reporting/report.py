@@ -14,9 +14,9 @@ from urllib.parse import quote
 import pandas as pd
 
 from setagree.checks import Rng, check_target, expanded, replace_file
-from setagree.diagnosis.by_question import QuestionTable, question_studies, question_table
+from setagree.diagnosis.by_question import question_studies, question_table
 from setagree.distances.registry import DistanceLike
-from setagree.errors import FileError, MissingDependencyError, OptionError, check_choice, option
+from setagree.errors import FileError, MissingDependencyError, check_choice, option
 from setagree.large.opening import Data, ModelReadingOptions, takes_data, with_reading
 from setagree.progress import stages
 from setagree.reporting.findings import gather, methods
@@ -54,11 +54,11 @@ class ReportPath(_Path):
 
 @takes_data
 def report(
-    study: Data | QuestionTable,
+    study: Data,
     path: str | os.PathLike[str],
     *,
     coefficient: CoefficientLike = "krippendorff_alpha",
-    distance: DistanceLike | None = None,
+    distance: DistanceLike | Mapping[str, DistanceLike] | None = None,
     level: float = 0.95,
     groups: Groups | None = None,
     model: Models = None,
@@ -84,14 +84,14 @@ def report(
 
     Parameters
     ----------
-    study : Annotations, or a table or path as `agreement` takes it; or QuestionTable
-        The study; or the result of `by_question`.
+    study : Annotations, or a table or path as `agreement` takes it
+        The study; with `questions`, a table or path.
     path : str or path
         The file; it is replaced only when the whole report is ready. If its ending is not that of a
         page, Markdown or PDF, an existing file is replaced only if `format` is given.
     coefficient, distance
-        As in `agreement`. Default: alpha with MASI for label sets, interval for numbers, nominal
-        for categories.
+        As in `agreement`, or in `by_question`. Default: alpha with MASI for label sets, interval
+        for numbers, nominal for categories.
     level : float
         The level of the intervals.
     groups : Series, mapping or DataFrame, optional
@@ -120,8 +120,7 @@ def report(
         ``.pdf``, else HTML.
     questions : list of str, or str, optional
         The questions of a table or an export, as in `by_question`: the report then has an overview
-        with a row per question and their mean, and a page per question. The result of `by_question`
-        as the study does the same, with its coefficient and distances.
+        with a row per question and their mean, and a page per question.
     n_resamples : int
         Smallest number of reshuffles of the test against chance. Each test uses 40 per claim of
         the report; those of large studies use fewer, and the report states this.
@@ -171,34 +170,16 @@ def report(
         "rng": secrets.randbits(32) if rng is None else rng,
     }
     findings: Findings | dict[str, Findings]
-    if questions is None and not isinstance(study, QuestionTable):
+    if questions is None:
         findings = gather(study, **wanted)
     else:
-        parts = _parts(study, questions)
+        studies = question_studies(*with_reading(study), questions, distance)
         findings = {
-            name: gather(part, **wanted | measure) for name, (part, measure) in parts.items()
+            name: gather(part, **wanted | {"distance": each})
+            for name, (part, each) in studies.items()
         }
     replace_file(target, rendered(findings, heading, form))
     return ReportPath(target)
-
-
-def _parts(
-    study: Any, questions: str | Sequence[str] | None
-) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """Return the study of each question, with its coefficient and distance if these are set."""
-    if isinstance(study, QuestionTable):
-        if questions is not None:
-            raise OptionError(
-                f"a QuestionTable already contains its questions; omit {option('questions')}."
-            )
-        measures = {
-            name: {"coefficient": one.definition, "distance": one.case.distance}
-            for name, one in study.agreements.items()
-        }
-        return {name: (one.study, measures[name]) for name, one in study.agreements.items()}
-    assert questions is not None  # noqa: S101 - `report` makes one page without
-    source, how = with_reading(study)
-    return {name: (part, {}) for name, part in question_studies(source, questions, how).items()}
 
 
 def rendered(findings: Findings | Mapping[str, Findings], title: Name, form: str) -> str | bytes:

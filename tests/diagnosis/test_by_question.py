@@ -146,7 +146,12 @@ def test_an_export_with_several_controls(tmp_path):
     [
         ("all", {}, "the table has no column of questions; list the columns of answers"),
         (["emotoin"], {}, "no column 'emotoin' for questions=. Did you mean 'emotion'?"),
-        (QUESTIONS, {"weights": {"x": 1}}, "weights= names 'x', which is not a question"),
+        (
+            QUESTIONS,
+            {"weights": {"x": 1}},
+            "weights= has weights for 'x'; it must have",
+        ),
+        ([], {}, "questions=[] names no question"),
         (QUESTIONS, {"reading": sa.Reading(question="a")}, "question= names one"),
     ],
 )
@@ -182,7 +187,7 @@ def test_command(tmp_path):
         ({"emotion": 3, "stance": -1}, "must be numbers of 0 or more"),
         ({"emotion": 0, "stance": 0}, "must be numbers of 0 or more"),
         ({"emotion": 1, "stance": np.nan}, "must be numbers of 0 or more"),
-        ({"emotion": 3}, "no weight for 'stance'"),
+        ({"emotion": 3}, "must have one for each of 'emotion', 'stance'"),
     ],
 )
 def test_weights_that_are_refused(weights, sentence):

@@ -528,22 +528,15 @@ class TestQuestions:
         links = [a["href"][1:] for tag, a in page.tags if tag == "a"]
         assert set(links) <= set(page.ids)
         assert {"q1", "q2", "q1-labels", "q2-raters", "q2-methods"} <= set(links)
-        assert path.read_bytes() == report(table, path, **asked).read_bytes()
 
     def test_markdown_has_deeper_headings(self, tmp_path):
-        table = sa.by_question(self.TABLE, ["emotion", "stars"], distance={"stars": "ordinal"})
-        text = report(table, tmp_path / "x.md", n_resamples=19, rng=1).read_text("utf-8")
+        asked = {"questions": ["emotion", "stars"], "distance": {"stars": "ordinal"}}
+        path = report(self.TABLE, tmp_path / "x.md", n_resamples=19, rng=1, **asked)
+        text = path.read_text("utf-8")
         heads = [line for line in text.splitlines() if line.startswith(("# ", "## "))]
         assert heads == ["# x", "## emotion", "## stars"]
         assert "### Main findings" in text
         assert "with the ordinal distance" in text
-
-    def test_a_table_has_its_questions(self, tmp_path):
-        table = sa.by_question(self.TABLE, ["emotion", "stars"])
-        with pytest.raises(
-            OptionError, match="a QuestionTable already contains its questions; omit"
-        ):
-            report(table, tmp_path / "x.md", questions="all")
 
 
 def test_the_headline_of_numbers_is_of_their_distances():
