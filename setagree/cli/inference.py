@@ -48,7 +48,7 @@ from setagree.study.assembly import code_ids, warn_names
 from setagree.study.columns import note_guessed
 from setagree.study.reading import Plan
 from setagree.wording.gates import GATE_FORMS, Decision, exit_code
-from setagree.wording.number_format import four, level_text
+from setagree.wording.number_format import four
 from setagree.wording.result_base import described, paragraphs, wrapped
 from setagree.wording.sentences import visible
 from setagree.wording.tables import TERMINAL, Column, TextTable
@@ -171,15 +171,9 @@ def check(
         whose = ", ".join(Path(file).name for file in files) if group is None else group
         for test in tests:
             what = f"{test.agreement.coefficient} [{test.agreement.distance}]"
-            basis = test.verdict
-            if test.reason is None:
-                if not test.passes and test.high >= value:
-                    basis = (
-                        f"The estimate of {four(test.agreement.estimate)} does not show it with "
-                        f"{level_text(level)} confidence."
-                    )
-                basis = f"Low end {four(test.low)}. {basis}"
+            low = f"Low end {four(test.low)}. " if test.reason is None else ""
             holds = test.passes if test.reason is None else None
+            basis = f"{low}{test.verdict}"
             decisions.append(Decision(f"{whose}: {what} at least {value:g}", holds, basis))
         frame = pd.concat([test.to_frame() for test in tests], ignore_index=True)
         frames.append(frame if by is None else frame.assign(group=group))

@@ -331,7 +331,7 @@ class AtLeast(Result):
         if self.high < self.threshold:
             return f"{name} is below {goal}: {sure} it is {four(self.high)} or less."
         return (
-            f"Not decided: {name} is {four(self.agreement.estimate)}, and {sure} only "
+            f"Not shown: {name} is {four(self.agreement.estimate)}, and {sure} only "
             f"{four(self.low)} or more; {goal} is within reach of these data."
         )
 

@@ -326,7 +326,7 @@ class AltTestTable(ResultPerModel[AltTest]):
 
     rows: tuple[AltTest, ...]
 
-    summary_columns = (
+    columns = (
         Column("model", "name"),
         Column("average_advantage_probability", head="advantage"),
         Column("winning_rate"),

@@ -375,7 +375,7 @@ class ReplacementTable(ResultPerModel[Replacement]):
 
     rows: tuple[Replacement, ...]
 
-    summary_columns = (
+    columns = (
         Column("model", "name"),
         Column("difference"),
         Column(("low", "high"), "interval", "90% interval"),

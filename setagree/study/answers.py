@@ -95,7 +95,13 @@ def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> 
             rows = [list(column) for column in zip(*rows, strict=True)]
     else:
         raise _no_answers(data)
-    return _by_rater(_rater_names(rows), rows, data, if_swapped=_transpose(raters_in_rows=in_rows))
+    read, other = ("raters", "a unit") if in_rows else ("units", "a rater")
+    if_swapped = (
+        f"rows are read as {read}. If each row is {other}, use "
+        f"{option('raters_in_rows', value=not in_rows)}; if it is a (rater, unit, answer) triple, "
+        "make it a tuple."
+    )
+    return _by_rater(_rater_names(rows), rows, data, if_swapped=if_swapped)
 
 
 def are_on_a_scale(answers: Column) -> bool:
@@ -106,9 +112,7 @@ def are_on_a_scale(answers: Column) -> bool:
     >>> are_on_a_scale(pd.Series([1, None, 2.5])), are_on_a_scale(pd.Series([1, "2"]))
     (True, False)
     """
-    if is_ordered(answers.dtype):
-        return True
-    if answers.dtype.kind in "iufb":
+    if is_ordered(answers.dtype) or answers.dtype.kind in "iufb":
         return True
     if answers.dtype != object:
         return bool(pd.api.types.is_numeric_dtype(answers.dtype))
@@ -230,20 +234,6 @@ def _is_triple(row: Any) -> bool:
     """Return whether a row is a (rater, unit, answer) tuple, which begins with two names."""
     is_tuple = isinstance(row, tuple) and len(row) == 3
     return is_tuple and not any(isinstance(name, (set, frozenset, *_rows())) for name in row[:2])
-
-
-def _transpose(*, raters_in_rows: bool) -> str:
-    """Return the remedy for an array in which raters and units are exchanged."""
-    if not raters_in_rows:
-        return (
-            "rows are read as units and columns as raters. If each row is a rater, use "
-            f"{option('raters_in_rows', value=True)}."
-        )
-    return (
-        "rows are read as raters and columns as units. If each row is a unit, use "
-        f"{option('raters_in_rows', value=False)}; if it is a (rater, unit, answer) triple, make "
-        "it a tuple."
-    )
 
 
 def _no_answers(data: Sequence[Any]) -> DataError:

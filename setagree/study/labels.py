@@ -307,17 +307,11 @@ def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | 
             f"{shorten(cell)} has both labels and a marker of {option('empty')}; correct the "
             "answer."
         )
-    if syntax.allowed is not None:
-        unknown = sorted_labels(labels.difference(syntax.allowed))
-        for label in unknown:
-            hint = did_you_mean(label, syntax.allowed) or (
-                f" It has {listing(syntax.allowed)}; add the label to it, or correct the answer."
-            )
-            lowered = {x.lower() for x in syntax.allowed if isinstance(x, str)}
-            if isinstance(label, str) and label.lower() in lowered:
-                hint += f" If only the case differs, use {option('case', 'lower')}."
-            sentence = f"label {shorten(label)} is not in the codebook.{hint}"
-            raise UnknownLabelsError(sentence, unknown, syntax.allowed)
+    if syntax.allowed is not None and (rest := labels.difference(syntax.allowed)):
+        listed = sorted_labels(rest)
+        hint = did_you_mean(listed[0], syntax.allowed) or f" It has {listing(syntax.allowed)}."
+        sentence = f"label {shorten(listed[0])} is not in the codebook.{hint}"
+        raise UnknownLabelsError(sentence, listed, syntax.allowed)
     return labels
 
 

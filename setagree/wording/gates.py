@@ -55,10 +55,6 @@ def exit_code(decisions: Sequence[Decision]) -> int:
     return 1 if False in held else 2 if None in held else 0
 
 
-def _lines(decisions: Sequence[Decision]) -> str:
-    return "\n".join(decision.line for decision in decisions)
-
-
 def _github(decisions: Sequence[Decision]) -> str:
     """Return workflow commands, in whose data % and ends of lines are escaped."""
     return "\n".join(
@@ -69,23 +65,22 @@ def _github(decisions: Sequence[Decision]) -> str:
 
 def _junit(decisions: Sequence[Decision]) -> str:
     """Return a JUnit report with a test case per decision."""
-    kinds = [_JUNIT[decision.holds] for decision in decisions]
-    cases = []
-    for decision, kind in zip(decisions, kinds, strict=True):
-        name, line = html.escape(visible(decision.name)), html.escape(decision.line)
+    kinds, cases = [_JUNIT[each.holds] for each in decisions], []
+    for each, kind in zip(decisions, kinds, strict=True):
+        name, line = html.escape(visible(each.name)), html.escape(each.line)
         message = "" if kind == "system-out" else f' message="{line}"'
-        cases.append(
-            f'  <testcase classname="setagree" name="{name}">\n'
-            f"    <{kind}{message}>{line}</{kind}>\n  </testcase>"
-        )
+        cases += [
+            f'  <testcase classname="setagree" name="{name}">',
+            f"    <{kind}{message}>{line}</{kind}>",
+            "  </testcase>",
+        ]
     counts = f'failures="{kinds.count("failure")}" errors="{kinds.count("error")}"'
     suite = f'<testsuite name="setagree" tests="{len(kinds)}" {counts}>'
-    head = '<?xml version="1.0"?>'
-    return "\n".join([head, suite, *cases, "</testsuite>"])
+    return "\n".join(['<?xml version="1.0"?>', suite, *cases, "</testsuite>"])
 
 
 GATE_FORMS: dict[str, Callable[[Sequence[Decision]], str]] = {
-    "line": _lines,
+    "line": lambda decisions: "\n".join(each.line for each in decisions),
     "junit": _junit,
     "github": _github,
 }

@@ -16,7 +16,7 @@ from setagree.wording.tables import (
     columns_for,
     html_table,
     json_text,
-    latex_table,
+    latex_text,
     markdown_text,
     terminal_width,
 )
@@ -106,7 +106,7 @@ class Result:
     def to_latex(self) -> str:
         """Return the table that is printed, in LaTeX for the package booktabs."""
         frame = _flat(self._to_print()).head(self.max_rows)
-        return latex_table(frame, self._shown_columns(frame), getattr(self, "level", 0.95))
+        return latex_text(frame, self._shown_columns(frame), getattr(self, "level", 0.95))
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns of `to_frame`, each a list of plain Python values."""
@@ -201,27 +201,14 @@ class ResultRows(Result, Generic[R]):
 
 
 class ResultPerModel(ResultRows[R]):
-    """A result per model, the best model first."""
-
-    summary_columns: ClassVar[tuple[Column, ...]] = ()
-    """The columns of `to_frame` in the table of `summary`."""
+    """A result per model, the best model first; `columns` are those of `summary`."""
 
     def summary(self) -> str:
         """Return a table with one line per model, and the verdict on each."""
-        verdicts = [wrapped(row.verdict) for row in self.rows]  # type: ignore[attr-defined]
-        return paragraphs(str(self._summary_table()), *verdicts)
+        return paragraphs(*self._parts())
 
-    def _summary_table(self) -> TextTable:
-        return TextTable.of(_flat(self.to_frame()), self.summary_columns, 0.95)
-
-    def to_latex(self) -> str:
-        """Return the table of `summary` in LaTeX for the package booktabs."""
-        return self._summary_table().to_latex()
-
-    def _repr_html_(self) -> str:
-        verdicts: list[str] = [row.verdict for row in self.rows]  # type: ignore[attr-defined]
-        notes = "".join(f"<p>{html.escape(verdict)}</p>" for verdict in verdicts)
-        return f"<p>{html.escape(self._line())}</p>{self._summary_table().to_html()}{notes}"
+    def _notes(self) -> list[str]:
+        return [row.verdict for row in self.rows]  # type: ignore[attr-defined]
 
     def __getitem__(self, model: object) -> R:
         """Return the result of a model."""

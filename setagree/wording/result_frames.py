@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from setagree.errors import counted
-from setagree.wording.tables import Column, TextTable, latex_table
+from setagree.wording.tables import Column, TextTable, latex_text
 
 
 class ResultFrame(pd.DataFrame):
@@ -56,7 +56,7 @@ class ResultFrame(pd.DataFrame):
         if args or options:
             return pd.DataFrame(self).to_latex(*args, **options)
         columns = [column for column in self.main_columns if column.is_in(self)]
-        return latex_table(self, columns, 0.95)
+        return latex_text(self, columns)
 
     def to_markdown(self, *args: Any, **options: Any) -> Any:
         """Return the main columns as a Markdown table; with arguments, as pandas does."""

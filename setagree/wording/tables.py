@@ -408,21 +408,18 @@ def _as_html(text: str) -> str:
     return html.escape(visible(text))
 
 
-def latex_text(frame: pd.DataFrame) -> str:
-    r"""Return all columns of a frame as a table in LaTeX, with four decimals.
+def latex_text(
+    frame: pd.DataFrame, columns: Iterable[Column] | None = None, level: float = 0.95
+) -> str:
+    r"""Return columns of a frame (default: all) in LaTeX, without those that are extra.
 
     Examples
     --------
     >>> print(latex_text(pd.DataFrame({"rater": ["a_b"], "p_value": [1e-9]})).splitlines()[4])
     a\_b & \textless{}0.0001 \\
     """
-    return TextTable.of(frame, columns_for(frame), 0.95).to_latex()
-
-
-def latex_table(frame: pd.DataFrame, columns: Iterable[Column], level: float) -> str:
-    """Return the columns of a frame in LaTeX, without those that are extra."""
-    kept = [column for column in columns if not column.is_extra]
-    return TextTable.of(frame, kept, level).to_latex()
+    columns = columns_for(frame) if columns is None else columns
+    return TextTable.of(frame, [x for x in columns if not x.is_extra], level).to_latex()
 
 
 def json_text(frame: pd.DataFrame) -> str:

@@ -28,7 +28,7 @@ def test_at_least_says_below_and_undecided():
     assert sa.at_least(walkthrough(), 0.7).verdict.startswith("Krippendorff's alpha is below 0.7")
     undecided = sa.at_least(walkthrough(), 0.3)
     assert not undecided.passes
-    assert undecided.verdict.startswith("Not decided: Krippendorff's alpha is 0.4026")
+    assert undecided.verdict.startswith("Not shown: Krippendorff's alpha is 0.4026")
 
 
 def test_at_least_takes_tables_and_says_why_not():
