@@ -214,9 +214,10 @@ class SharedPairs:
 
         The shared units of each pair of raters do not change.
         """
-        # A key below the next unit's, so that one sort of numbers permutes within all units.
+        # A key below the next unit's, so that one sort of numbers permutes within all units; a
+        # stable sort takes a quarter of the time, because the keys are almost in order.
         keys = self.units + generator.random(len(self.units)) / 2
-        return np.asarray(self.raters[np.argsort(keys)])
+        return np.asarray(self.raters[np.argsort(keys, kind="stable")])
 
     def sums(self, raters: Codes, *, distances: bool = True) -> Floats:
         """Return the summed distance, or the number, of the pairs of ratings of two raters."""
