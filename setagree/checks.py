@@ -1,7 +1,8 @@
-"""Checks of options that many functions share, limits of costs, and the writing of files."""
+"""Checks of options, limits of costs, the writing of files, types, and cached properties."""
 
 from __future__ import annotations
 
+import functools
 import gc
 import inspect
 import os
@@ -11,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -244,6 +245,24 @@ _OF_VALUES = {
     "costs": ("PlanCosts", "per_rating per_unit budget"),
 }
 """Options that are attributes of another option's value, with the class of that value."""
+
+
+if TYPE_CHECKING:
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801 - the name of the original
+        """`functools.cached_property` without its lock, as in Python 3.12.
+
+        Each first access takes half the time; the coefficients of a small study need about thirty.
+        """
+
+        def __get__(self, instance: object, owner: type | None = None) -> Any:
+            """Compute and keep the value; later accesses find it in the instance."""
+            if instance is None:
+                return self
+            value = vars(instance)[self.attrname] = self.func(instance)
+            return value
 
 
 @contextmanager

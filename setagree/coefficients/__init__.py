@@ -14,7 +14,7 @@ Alpha, Fleiss' kappa and their standard errors, in the order of computation:
     n_i ... own_i   `sums.features`: what a unit adds to the five sums, for alpha and for the kappas
     n, M, O, P      `sums.UnitSums.totals`
     X, F X          `UnitSums.urn` and `to_values`; c_i' F X is `to_urn`, and X' F X is `form`
-    y, y_i          `UnitSums.chance`: the disagreement expected by chance, and the mean distance
+    y, y_i          `UnitSums.y`, `y_i`: the disagreement expected by chance, and the mean distance
                     from the answers of unit i to the urn
     1 - x / y       `UnitSums.estimate`: the coefficient
     z_i             `UnitSums.linearised`, with the coefficients of `slopes`

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import Codes, Floats
+from setagree.checks import Codes, Floats, cached_property
 from setagree.credit.base import Weights
 from setagree.distances import Distance
 from setagree.study.annotations import Annotations
@@ -200,10 +199,10 @@ class Rated:
 def dot(x: Floats, y: Floats) -> float:
     """Return sum_i x_i y_i over up to a million patterns.
 
-    Many are not ``x @ y``: memory bounds this sum, and the waiting threads of BLAS would take more
-    processor time than the sum itself.
+    Many are not ``x.dot(y)``: memory bounds this sum, and the waiting threads of BLAS would take
+    more processor time than the sum itself.
     """
-    return float(x @ y if len(x) < _FEW_PATTERNS else np.einsum("i,i", x, y))
+    return float(x.dot(y) if len(x) < _FEW_PATTERNS else np.einsum("i,i", x, y))
 
 
 def divided(part: npt.ArrayLike, whole: npt.ArrayLike, undefined: float = np.nan) -> Floats:

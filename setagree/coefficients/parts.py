@@ -19,14 +19,13 @@ f nu) + d² sum nu²; the units that the rater rated are then corrected one by o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import Codes, Flags, Floats, check_cost
+from setagree.checks import Codes, Flags, Floats, cached_property, check_cost
 from setagree.coefficients.case import NOTHING, divided
 from setagree.coefficients.chance_models import Fixed, Model, Redrawn, Urn
 from setagree.coefficients.conger import UrnOfEachRater
@@ -163,7 +162,7 @@ class Parts(_Parts):
             y, moves = model.in_parts(case, self.part, self.n_parts)
             return y, moves * S.P[self.part]
         if model.fixed:
-            return np.full(self.n_parts, self.whole.chance[0]), np.zeros(n)
+            return np.full(self.n_parts, self.whole.y), np.zeros(n)
         z, at_once = self._urns[0], max(1, BLOCK_ENTRIES // max(case.weights.n_values, n))
         blocks = (z[k : k + at_once].toarray().T[:, None] for k in range(0, self.n_parts, at_once))
         y = np.concatenate([model.of_samples(case, [each]) for each in blocks])
@@ -364,7 +363,7 @@ class RaterParts(_Parts):
             v[:, 0] = -(v[:, 1:] * (of_left - means)).sum(axis=1)
             return v / np.sqrt(S.n * (S.n - 1))[:, None]
 
-        every = [np.atleast_1d(x) for x in (*whole.totals, whole.form, whole.chance[0])]
+        every = [np.atleast_1d(x) for x in (*whole.totals, whole.form, whole.y)]
         u, v = slopes_of(Sums(*every[:5]), *every[5:])[0], slopes_of(left.sums, left.form, left.y)
         f_i = centred(f, share * whole.to_urn)
         weighted = f_i * whole.times[:, None]

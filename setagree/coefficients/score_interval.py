@@ -274,7 +274,7 @@ def moments(whole: UnitSums) -> Moments | None:
     apart = dot(pi, e)
     if not urn.rounding(case, pi) < apart:
         return None
-    S, (f, _), (y, y_i) = whole.totals, whole.of_patterns, whole.chance
+    S, (f, _), y, y_i = whole.totals, whole.of_patterns, whole.y, whole.y_i
     x, E = float(S.O / S.M), float(y * (1 - S.own / S.P**2))
     ratio = 1 / whole.rbar if by_ratings else S.P / S.M
     delta, counted = x + ratio * (f.O - x * f.M), tally.multiplicity * f.n

@@ -39,12 +39,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from setagree.checks import Codes, Flags, Floats
+from setagree.checks import Codes, Flags, Floats, cached_property
 from setagree.coefficients.case import NOTHING, ROUNDING, Case, Undefined, divided, dot, reach
 from setagree.coefficients.chance_models import Fixed, GwetUrn, Model, Urn
 from setagree.coefficients.conger import UrnOfEachRater
@@ -105,7 +104,7 @@ def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floa
         return Sums(pairable, M, M * x, M, M if r2 is r else pairable * r2), pairable
     rated = (r > 0).astype(np.float64)
     share = rated / np.where(r > 0, r, 1)
-    return Sums(rated, pairable, pairable * x, rated, np.zeros_like(rated)), share
+    return Sums(rated, pairable, pairable * x, rated, np.zeros(rated.shape)), share
 
 
 def is_undefined(model: Model, sums: Sums) -> Flags:
@@ -118,7 +117,7 @@ def slopes(
 ) -> tuple[Floats | float, Floats, Floats, Floats]:
     """Return a, b, c, d of the linearised values a + b M_i + c O_i + d share_i c_i' F X.
 
-    Gwet (2014, ch. 2 to 5), with y_i = 1 - pe_i as in `UnitSums.chance`. For the kappas, with n
+    Gwet (2014, ch. 2 to 5), with y_i = 1 - pe_i as in `UnitSums.y_i`. For the kappas, with n
     rated and m pairable units, n / m = P / M, and 1 - kappa = x / y:
 
         kappa_i = (n / m) (pa_i - pe 1[r_i >= 2]) / (1 - pe) = (n / m) (M_i - O_i / y)
@@ -227,30 +226,39 @@ class UnitSums:
     def form(self) -> float:
         """X' F X, less b of units with sizes; or y if the chance model has no single urn."""
         if not isinstance(self.model, Urn):
-            return self.chance[0]
+            return self.y
         b = 0.0 if self.same_rater is None else float(self.same_rater.form.sum())  # spans
         return dot(self.urn, self.to_values) - b
 
     @cached_property
-    def chance(self) -> tuple[float, Floats | None]:
-        """The expected disagreement y = 1 - pe, and y_i of each row.
-
-        y_i = c_i' F X / (r_i P) is the mean distance from the answers of a unit to the urn; it is
-        None if no unit moves y, or if it has no closed form. The first is NaN if no answer is in
-        the urn.
-        """
-        S, tally = self.totals, self.case.tally
+    def y(self) -> float:
+        """The expected disagreement y = 1 - pe; NaN if no answer is in the urn."""
+        S = self.totals
         if not S.P:
-            return float("nan"), None
+            return float("nan")
         if not isinstance(self.model, Urn):
-            return self.model.of_rows(self.case)
-        # y = X' F X / (P² - own)
-        return self.form / float(S.P**2 - S.own), self.to_urn / (tally.pattern_ratings * S.P)
+            return self._without_urn[0]
+        return self.form / float(S.P**2 - S.own)  # y = X' F X / (P² - own)
+
+    @property
+    def y_i(self) -> Floats | None:
+        """Mean distance y_i from the answers of a unit of each row to the urn, c_i' F X / (r_i P).
+
+        None if no unit moves y, or if it has no closed form.
+        """
+        if not isinstance(self.model, Urn):
+            return self._without_urn[1]
+        return self.to_urn / (self.case.tally.pattern_ratings * self.totals.P)
+
+    @cached_property
+    def _without_urn(self) -> tuple[float, Floats | None]:
+        """The y and y_i of a chance model without a single urn."""
+        return self.model.of_rows(self.case)
 
     @cached_property
     def undefined(self) -> Undefined | None:
         """The reason for an estimate of NaN, or None."""
-        (y, _), S, weights = self.chance, self.totals, self.case.weights
+        y, S, weights = self.y, self.totals, self.case.weights
         if not is_undefined(self.model, S):
             # Chance disagreement is rounding relative to the distances in use, which are <= d_max.
             d_max = weights.max_distance
@@ -267,7 +275,7 @@ class UnitSums:
         """The coefficient 1 - x / y, or NaN if it is undefined."""
         if self.undefined is not None:
             return float("nan")
-        return float(1 - self.totals.O / self.totals.M / self.chance[0])
+        return float(1 - self.totals.O / self.totals.M / self.y)
 
     @property
     def figures(self) -> tuple[float, float, float, float]:
@@ -275,10 +283,11 @@ class UnitSums:
 
         Do and De are in the units of the distance; pa and pe of alpha are Gwet's, see the module.
         """
-        S, (y, y_i), d_max = self.totals, self.chance, self.case.weights.max_distance
+        S, y, d_max = self.totals, self.y, self.case.weights.max_distance
         x = float(S.O / S.M) if S.M else np.nan
         # 1 - 1/N for alpha, 1 for the kappas
-        shrunk = 1.0 if y_i is None or self.without_same_rater else float(1 - S.own / S.P**2)
+        is_shrunk = isinstance(self.model, Urn) and S.own and not self.without_same_rater
+        shrunk = float(1 - S.own / S.P**2) if is_shrunk else 1.0
         return 1 - shrunk * x, 1 - shrunk * y, x * d_max, y * d_max
 
     @cached_property
@@ -290,9 +299,12 @@ class UnitSums:
     @cached_property
     def linearised(self) -> Linearised:
         """The linearised values; none if the estimate is undefined or they have no closed form."""
-        (y, y_i), model, tally = self.chance, self.model, self.case.tally
-        if self.undefined is not None or (y_i is None and model.weigh == "ratings"):
-            return Linearised(np.zeros(0), np.zeros(0), by_unit=False)
+        none = Linearised(np.zeros(0), np.zeros(0), by_unit=False)
+        if self.undefined is not None:
+            return none
+        y, y_i, model, tally = self.y, self.y_i, self.model, self.case.tally
+        if y_i is None and model.weigh == "ratings":
+            return none
         if self.without_same_rater:
             return self._linearised_by_document
         f, strata = self.of_patterns[0], self._strata_of_size
@@ -318,7 +330,7 @@ class UnitSums:
     def _linearised_by_document(self) -> Linearised:
         """`linearised` if all pairs of one rater in one document are left out."""
         assert self.terms is not None  # noqa: S101 - `without_same_rater`
-        (size, dDo, dDe), w, y = self.terms, self.case.pairable_weights, self.chance[0]
+        (size, dDo, dDe), w, y = self.terms, self.case.pairable_weights, self.y
         x, counted = self.totals.O / self.totals.M, (size > 0).astype(np.float64)
         dalpha = -dDo / y + x * dDe / y**2
         # alpha + W dalpha_i / w_i, whose sums by document over W are those of dalpha
@@ -391,7 +403,7 @@ class UnitSums:
         case, tally, at = self.case, self.case.tally, self.case.tally.unit_patterns
         if (same := self.same_rater) is None:
             return None
-        S, Do, De = self.totals, self.totals.O / self.totals.M, self.chance[0]
+        S, Do, De = self.totals, self.totals.O / self.totals.M, self.y
         size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
         to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
         dDo = size * (case.mean_disagreement[at] - Do) / S.M

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from setagree.checks import Codes, Floats
+from setagree.checks import Codes, Floats, cached_property
 from setagree.coefficients.case import ROUNDING, dot
 from setagree.coefficients.measured import adjusted, cluster_sums
 from setagree.coefficients.sums import UnitSums, root, standard_error

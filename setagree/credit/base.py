@@ -7,13 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import Codes, Floats
+from setagree.checks import Codes, Floats, cached_property
 from setagree.errors import DataError
 from setagree.lazy import pd
 from setagree.wording.label_sets import display_labels
@@ -263,9 +262,9 @@ def in_blocks(
     return out
 
 
-def dense_if_few(weights: Weights, *, relative: bool = False) -> Weights:
-    """Return the weights of few values as a matrix; `relative` as in `DenseWeights`."""
-    if weights.n_values > BLOCK:
+def dense_if_few(weights: Weights, *, relative: bool = False, most: int = BLOCK) -> Weights:
+    """Return the weights of at most `most` values as a matrix; `relative` as in `DenseWeights`."""
+    if weights.n_values > most:
         return weights
     every = np.arange(weights.n_values)
     return DenseWeights(weights.values, weights.block(every, every), relative=relative)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from setagree.checks import Floats
+from setagree.checks import Floats, cached_property
 from setagree.credit.base import BLOCK, DenseWeights, Weights, dense_if_few
 from setagree.credit.dense import (
     WeightedJaccardWeights,
@@ -64,6 +64,9 @@ from setagree.wording.label_sets import LabelSet, sorted_labels
 _FEW_SETS = 100
 """Number of sets up to which distances are faster per pair than by size and overlap."""
 
+_FEW_NUMBERS = 16
+"""Number of numbers up to which a matrix of distances is faster than the closed forms of scales."""
+
 _TINY, _HUGE = 1e-150, 1e150
 """Differences that can be squared without becoming 0 or infinite."""
 
@@ -116,7 +119,7 @@ class WeightBuilder:
                 sets = self.geometry if self.kind == "labels" else SetGeometry(self._sets)
                 return CentroidWeights(self.values, sets, distance)
             case ScaleDistance():
-                return self._scale(distance)
+                return dense_if_few(self._scale(distance), relative=True, most=_FEW_NUMBERS)
         if self.kind != "labels":
             raise DistanceError(
                 f"{distance.name!r} compares label sets; these values are one "

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import comb
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import Floats, check_cost
+from setagree.checks import Floats, cached_property, check_cost
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.subsets import ranked
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import Codes, Floats
+from setagree.checks import Codes, Floats, cached_property
 from setagree.credit.base import in_blocks
 from setagree.distances.base import OverlapDistance, OverlapFunction
 from setagree.errors import DataError

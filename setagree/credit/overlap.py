@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from setagree.checks import Codes, Floats
+from setagree.checks import Codes, Floats, cached_property
 from setagree.credit.base import (
     BlockWeights,
     Weights,
@@ -345,6 +344,10 @@ class _ScaleWeights(Weights):
         super().__init__(values)
         self.positions = positions
 
+    def block(self, rows: Codes, columns: Codes) -> Floats:
+        """Return the distances between all of some values and all of some others."""
+        return self.distance_at(rows[:, None], columns)
+
 
 class SquaredWeights(_ScaleWeights):
     """d = (p_k - p_l)² with one position per value."""
@@ -410,19 +413,14 @@ def _around_mean(positions: Floats, x: Floats) -> Floats:
     return np.asarray(p - (p * size).sum(axis=0) / np.where(total == 0, 1, total))
 
 
-class PointWeights(BlockWeights):
+class PointWeights(_ScaleWeights, BlockWeights):
     """d = f(p_k, p_l) with one position per value, in blocks."""
 
     def __init__(self, values: tuple[Any, ...], positions: Floats, distance: ScaleDistance) -> None:
-        super().__init__(values)
-        self.positions = positions
+        super().__init__(values, positions)
         self.distance = distance
 
     def distance_at(self, k: Codes, l: Codes) -> Floats:
         """Return d between values k and l, elementwise."""
         p = self.positions
         return self.distance.function(p[k], p[l], float(p.min()), float(p.max()))
-
-    def block(self, rows: Codes, columns: Codes) -> Floats:
-        """Return the distances between all of some values and all of some others."""
-        return self.distance_at(rows[:, None], columns[None, :])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from setagree.checks import Codes, Floats, check_cost
+from setagree.checks import Codes, Floats, cached_property, check_cost
 from setagree.credit.base import BlockWeights, Weights, chunks, in_blocks
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.overlap import AbsoluteWeights

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from math import comb
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from setagree.checks import Codes, Floats
+from setagree.checks import Codes, Floats, cached_property
 from setagree.credit.geometry import SetGeometry, size_classes
 from setagree.lazy import pd
 

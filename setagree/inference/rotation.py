@@ -62,7 +62,7 @@ def rotated_estimates(
         # r (if ratings count) times the mean over the r (r - 1) / 2 pairs, as a share of d_max
         mean = apart / (r * (r - 1) / 2) / case.weights.max_distance
         O += (r if model.weigh == "ratings" else 1) * mean
-    y = float(agreement.sums.chance[0])
+    y = agreement.sums.y
     return np.asarray(1 - O / float(agreement.sums.totals.M) / y)
 
 

@@ -367,7 +367,8 @@ def open_study(
         source = source[0]
     plan, note = plan or Plan(), note or no_note
     if isinstance(source, Annotations | Tally):
-        if useless := [*replace(reading, model=None).passed, *plan.passed]:
+        passed = [*reading.passed, *plan.passed]
+        if useless := [name for name in passed if name != option("model")]:
             raise OptionError(f"the study is already built; omit {', '.join(useless)}.")
         study: Study = source
     else:

@@ -7,12 +7,11 @@ the report and the sentences all use the method that `CoefficientInterval.method
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from setagree.checks import Floats
+from setagree.checks import Floats, cached_property
 from setagree.coefficients.case import ROUNDING, Case, dot
 from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
@@ -119,7 +118,7 @@ class CoefficientInterval:
             return None
         size, *deviations = sums.terms
         (o, df), (e, _) = (cluster_sums(sample.groups, x, size) for x in deviations)
-        return FiellerInterval(float(sums.totals.O / sums.totals.M), sums.chance[0], o, e, df)
+        return FiellerInterval(float(sums.totals.O / sums.totals.M), sums.y, o, e, df)
 
     @cached_property
     def n_rarer(self) -> float:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from setagree.checks import Floats, check_level
+from setagree.checks import Floats, cached_property, check_level
 from setagree.coefficients.case import ROUNDING, Case
 from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.sums import UnitSums, standard_error

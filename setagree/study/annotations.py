@@ -6,13 +6,12 @@ import html
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import Codes, public
+from setagree.checks import Codes, cached_property, public
 from setagree.errors import (
     DataError,
     OptionError,

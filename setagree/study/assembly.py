@@ -335,10 +335,11 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         remedy = rows if column.map(lambda cell: isinstance(cell, list)).any() else ""
         raise DataError(f"a {role} is named by text or a number ({error}).{remedy}") from error
     tidy, names = _tidy_names(codes.astype(np.int32, copy=False), ids, role, column)
-    blank = np.flatnonzero(names == "")
     unnamed = tidy == MISSING
-    bad = np.flatnonzero(unnamed | np.isin(tidy, blank) if blank.size else unnamed)
-    if bad.size:
+    if "" in (listed := names.tolist()):  # names are distinct
+        unnamed |= tidy == listed.index("")
+    if unnamed.any():
+        bad = np.flatnonzero(unnamed)
         raise DataError(
             f"{counted(bad.size, 'row')} without a {role} (first: {_rows(column, bad)}, counted "
             f"from 1 below the header); name the {role} or drop the rows."

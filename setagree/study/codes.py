@@ -353,7 +353,8 @@ def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
 
 def in_arrow(column: Column) -> Any:
     """Return a column of pyarrow as an Arrow array, or None."""
-    if isinstance(column.dtype, pd.ArrowDtype) or getattr(column.dtype, "storage", "") == "pyarrow":
+    dtype = column.dtype
+    if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow":
         array: Any = column.array
         return array.__arrow_array__()
     return None

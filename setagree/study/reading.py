@@ -5,11 +5,10 @@ from __future__ import annotations
 import encodings.aliases
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from os import PathLike
 from typing import Any, Literal, TypeAlias, TypeGuard, get_args
 
-from setagree.checks import public
+from setagree.checks import cached_property, public
 from setagree.errors import (
     OptionError,
     a_type,
@@ -39,7 +38,9 @@ QUEUED = "queued"
 
 ANSWER_KINDS = ("labels", "number", "category", "value")
 
-_DEFAULT_SYNTAX = LabelSyntax()
+_PLAIN_SYNTAX: dict[str | None, LabelSyntax] = {None: LabelSyntax()}
+_PLAIN_SYNTAX |= {blank: LabelSyntax(blank=blank) for blank in get_args(Blank)}
+"""Syntax of each `blank` if the other options of cells have their defaults, without the checks."""
 
 _OF_SPANS = {
     *("spans", "tokens", "unit", "rater", "labels", "case", "where", "tool", "encoding", "roster"),
@@ -355,9 +356,10 @@ class Reading:
     @cached_property
     def syntax(self) -> LabelSyntax:
         """Syntax of label cells; blank cells are missing by default."""
-        options = (self.label_sep, self.blank, self.codebook, self.na_values, self.empty)
-        if self.case is Reading.case and all(option is None for option in options):
-            return _DEFAULT_SYNTAX  # skips the checks
+        options = (self.label_sep, self.codebook, self.na_values, self.empty)
+        are_default = self.case is Reading.case and all(option is None for option in options)
+        if are_default and isinstance(self.blank, str | None) and self.blank in _PLAIN_SYNTAX:
+            return _PLAIN_SYNTAX[self.blank]
         label_sep = "," if self.label_sep is None else self.label_sep
         blank: Blank = "missing" if self.blank is None else self.blank
         return LabelSyntax(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import compress, islice, zip_longest
 from typing import Any, TypeAlias, TypeVar, cast
 from uuid import UUID
@@ -18,6 +18,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
+from setagree.checks import cached_property
 from setagree.errors import (
     DataError,
     DroppedRowsWarning,

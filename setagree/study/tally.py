@@ -5,13 +5,12 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import Codes, Floats, public
+from setagree.checks import Codes, Floats, cached_property, public
 from setagree.errors import DataError, a_type, check_flag, counted
 from setagree.lazy import pd
 from setagree.study.annotations import Annotations

@@ -24,6 +24,7 @@ from setagree.errors import DistanceError
 SETS = WeightBuilder((frozenset("a"), frozenset("ab"), frozenset()), "labels", np.ones(3))
 MANY = WeightBuilder(tuple(frozenset([k]) for k in range(300)), "labels", np.ones(300))
 SCORES = WeightBuilder((1, 5, 2), "number", np.array([2.0, 1.0, 3.0]))
+SCALE = WeightBuilder((*range(1, 18), 30), "number", np.ones(18))
 WORDS = WeightBuilder(("low", "high"), "category", np.ones(2))
 MATRIX = pd.DataFrame(1 - np.eye(3), index=["a", "a, b", ""], columns=["a", "a, b", ""])
 
@@ -41,11 +42,13 @@ MATRIX = pd.DataFrame(1 - np.eye(3), index=["a", "a, b", ""], columns=["a", "a, 
         (MANY, sa.distances.taxonomy({1: 0}), OverlapWeights),
         (SETS, sa.distances.transport(lambda x, y: 1), DenseWeights),
         (SCORES, "nominal", NominalWeights),
-        (SCORES, "interval", SquaredWeights),
-        (SCORES, "ordinal", SquaredWeights),
-        (SCORES, "linear", AbsoluteWeights),
-        (SCORES, "ratio", PointWeights),
-        (SCORES, "ordinal_gwet", PointWeights),
+        (SCORES, "interval", DenseWeights),
+        (SCORES, "ordinal_gwet", DenseWeights),
+        (SCALE, "interval", SquaredWeights),
+        (SCALE, "ordinal", SquaredWeights),
+        (SCALE, "linear", AbsoluteWeights),
+        (SCALE, "ratio", PointWeights),
+        (SCALE, "ordinal_gwet", PointWeights),
         (WORDS, "nominal", NominalWeights),
         (WORDS, lambda x, y: float(x != y), DenseWeights),
     ],
@@ -160,9 +163,12 @@ def test_geometry_is_made_once():
 def test_positions():
     """Ordinal sits at mid-ranks, Gwet's ordinal at ranks, interval at the values."""
     # counts 1: 2, 2: 3, 5: 1, hence mid-ranks 1, 2 + 1.5, 5 + 0.5
-    assert SCORES.build(get_distance("ordinal")).positions.tolist() == [1, 5.5, 3.5]
-    assert SCORES.build(get_distance("ordinal_gwet")).positions.tolist() == [0, 2, 1]
-    assert SCORES.build(get_distance("interval")).positions.tolist() == [1, 5, 2]
+    for name, positions in {"ordinal": [1, 5.5, 3.5], "interval": [1, 5, 2]}.items():
+        squared = np.subtract.outer(positions, positions) ** 2
+        assert SCORES.build(get_distance(name)).distances.tolist() == squared.tolist()
+    # ranks 0, 2, 1, and Gwet's (d + 1) d / 2 of ranks that are d apart
+    found = SCORES.build(get_distance("ordinal_gwet")).distances
+    assert found.tolist() == [[0, 3, 1], [3, 0, 1], [1, 1, 0]]
 
 
 def test_mid_ranks_are_the_rank_mass():

@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import setagree as sa
+from setagree.credit import WeightBuilder
+from setagree.credit.base import DenseWeights
 from setagree.credit.overlap import (
     AbsoluteWeights,
     NominalWeights,
@@ -102,3 +104,23 @@ def test_one_value_has_a_largest_distance_of_one():
 def test_nominal_does_not_look_at_the_values():
     weights = NominalWeights(range(10_000_000))
     assert weights.distance_total == 1e7 * (1e7 - 1)
+
+
+@pytest.mark.parametrize("name", ["interval", "ordinal", "linear", "ratio", "bipolar", "radical"])
+def test_the_matrix_of_few_numbers_is_the_closed_form_of_many(name):
+    # Unused values between the smallest and the largest change neither distances nor the chance
+    # term, but there are then more numbers than a matrix is made for.
+    few, many = (1, 2, 4, 7, 30), (1, 2, 4, 7, 30, *(k / 2 for k in range(16, 40)))
+    x = np.array([3.0, 0.0, 5.0, 1.0, 2.0])
+    matrix, closed = (
+        WeightBuilder(values, "number", np.r_[x, np.zeros(len(values) - 5)]).build(
+            sa.distances.get_distance(name)
+        )
+        for values in (few, many)
+    )
+    assert isinstance(matrix, DenseWeights)
+    assert not isinstance(closed, DenseWeights)
+    assert matrix.max_distance == pytest.approx(closed.max_distance, rel=1e-13)
+    padded = np.r_[x, np.zeros(len(many) - 5)]
+    assert matrix.distance_dot(x) == pytest.approx(closed.distance_dot(padded)[:5], rel=1e-12)
+    assert matrix.squares(x) == pytest.approx(closed.squares(padded), rel=1e-12)
