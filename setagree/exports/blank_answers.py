@@ -114,7 +114,11 @@ def settle_spans(spans: Spans, request: Request, name: str) -> None:
     marked = {(span.document, span.rater) for span in spans.rows}
     absent, policy = spans.open_pairs if spans.why is None else [], request.blank
     if (roster := read_roster(request)) is not None:
-        _keep_listed(spans, roster, marked, absent, name)
+        pairs = [*spans.done, *absent]
+        texts = text_pairs([document for document, _ in pairs], [rater for _, rater in pairs])
+        check_roster(roster, texts, name)
+        both = zip(pairs, texts, strict=True)
+        spans.keep({pair: None for pair, text in both if text in roster}, option("roster"))
     elif spans.why is not None:
         blank = [pair for pair in spans.done if pair not in marked]
         if blank and spans.why and policy not in {"empty", "missing"}:
@@ -124,34 +128,11 @@ def settle_spans(spans: Spans, request: Request, name: str) -> None:
                 f"found), {option('blank', 'missing')} (not annotated), or {_roster_option()}."
             )
         if policy == "missing":
-            spans.done = {pair: place for pair, place in spans.done.items() if pair in marked}
+            spans.keep(marked, option("blank", "missing"))
     elif policy == "empty":
         spans.done |= dict.fromkeys(absent, name)
     elif policy != "missing":
         spans.warn_open(option("blank", "empty"), f"{name}: ")
-
-
-def _keep_listed(
-    spans: Spans,
-    roster: Mapping[Pair, None],
-    marked: set[tuple[Hashable, Hashable]],
-    absent: Sequence[tuple[Hashable, Hashable]],
-    name: str,
-) -> None:
-    """Keep the documents that the roster lists; raise an error for another one with spans."""
-    pairs = [*spans.done, *absent]
-    texts = text_pairs([document for document, _ in pairs], [rater for _, rater in pairs])
-    check_roster(roster, texts, name)
-    for pair, text in zip(pairs, texts, strict=True):
-        if text in roster:
-            spans.done.setdefault(pair, name)
-        elif pair in marked:
-            raise DataError(
-                f"{spans.done[pair]} has spans, and the roster does not list rater "
-                f"{shorten(pair[1])} with document {shorten(pair[0])}."
-            )
-        else:
-            spans.done.pop(pair, None)
 
 
 def _roster_option() -> str:

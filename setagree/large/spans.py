@@ -14,7 +14,15 @@ from setagree.large.recognition import named_files
 from setagree.study.annotations import Annotations
 from setagree.study.columns import guess_columns
 from setagree.study.reading import Reading
-from setagree.study.spans import USUAL, Spans, study_of_spans, table_spans, usual_columns
+from setagree.study.spans import Spans, study_of_spans, table_spans
+
+_USUAL = {
+    "start": ("start", "begin", "start_offset", "start_char", "from"),
+    "end": ("end", "stop", "end_offset", "end_char", "to"),
+    "text": ("text", "document_text"),
+    "length": ("length", "document_length", "n_characters"),
+}
+"""Usual names of the columns of spans besides document, rater and label."""
 
 
 def spans_of_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
@@ -33,10 +41,12 @@ def spans_of_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
 
 def spans_of_table(frame: pd.DataFrame, reading: Reading) -> Annotations:
     """Return the study of a table with one row per span, by the usual names of its columns."""
-    usual = usual_columns(frame)
+    usual = {role: next((x for x in names if x in frame), None) for role, names in _USUAL.items()}
     for role in ("start", "end"):
         if usual[role] is None:
-            raise DataError(f"no column {role!r} of spans, such as {' or '.join(USUAL[role][:3])}.")
+            raise DataError(
+                f"no column {role!r} of spans, such as {' or '.join(_USUAL[role][:3])}."
+            )
     text, length = usual["text"], usual["length"]
     if text is None and length is None:
         raise DataError(

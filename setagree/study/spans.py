@@ -44,14 +44,6 @@ OfDocuments: TypeAlias = "str | Mapping[Any, Any]"
 """A column of the table, or a mapping from documents."""
 Done: TypeAlias = "Literal['all'] | Iterable[tuple[Any, Any]] | None"
 
-USUAL = {
-    "start": ("start", "begin", "start_offset", "start_char", "from"),
-    "end": ("end", "stop", "end_offset", "end_char", "to"),
-    "text": ("text", "document_text"),
-    "length": ("length", "document_length", "n_characters"),
-}
-"""Usual names of the columns of spans besides document, rater and label."""
-
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -135,6 +127,20 @@ class Spans:
         names = dict.fromkeys([*(d for d, _ in self.done), *self.texts, *self.lengths])
         raters = dict.fromkeys(rater for _, rater in self.done)
         return [pair for pair in product(names, raters) if pair not in self.done]
+
+    def keep(self, listed: Collection[Pair], source: str) -> None:
+        """Keep the pairs that are listed, and add those without spans.
+
+        Raise DataError if another pair has a span.
+        """
+        for span in self.rows:
+            if (span.document, span.rater) not in listed:
+                raise DataError(
+                    f"{span.place}: rater {shorten(span.rater)} has a span in document "
+                    f"{shorten(span.document)}, which is not listed in {source}."
+                )
+        kept = {pair: place for pair, place in self.done.items() if pair in listed}
+        self.done = kept | {pair: source for pair in listed if pair not in kept}
 
     def warn_open(self, remedy: str, name: str = "") -> None:
         """Warn of documents that are read as not annotated by raters without a span in them."""
@@ -288,21 +294,9 @@ def _add_done(spans: Spans, done: Done) -> None:
         check_choice("done", done, ("all",))
         spans.done |= dict.fromkeys(spans.open_pairs, "done=")
     elif isinstance(done, Iterable) and not isinstance(done, Mapping | pd.DataFrame):
-        listed = dict.fromkeys(tuple(map(tidied, pair)) for pair in done)
-        if unlisted := next((pair for pair in spans.done if pair not in listed), None):
-            document, rater = map(shorten, unlisted)
-            raise DataError(
-                f"{spans.done[unlisted]}: rater {rater} has a span in document {document}, which "
-                "is not listed in done=."
-            )
-        spans.done |= {pair: "done=" for pair in listed if pair not in spans.done}
+        spans.keep(dict.fromkeys(tuple(map(tidied, pair)) for pair in done), "done=")
     else:
         raise OptionError(f"done={shorten(done)} must be 'all' or (document, rater) pairs.")
-
-
-def usual_columns(columns: Collection[Any]) -> dict[str, str | None]:
-    """Return the columns of a table of spans by their usual names, or None for each missing one."""
-    return {role: next((x for x in usual if x in columns), None) for role, usual in USUAL.items()}
 
 
 def study_of_spans(
