@@ -47,7 +47,7 @@ class SameRater(NamedTuple):
         if study is None or sample is None or sample.groups is None or not sample.is_sized:
             return None
         N_i = w * (tally.pairable * tally.pattern_ratings)[tally.unit_patterns]
-        if sample.chance == "characters":
+        if sample.design.chance == "characters":
             return cls(0 * N_i, N_i, N_i)
         rows = np.flatnonzero(tally.pairable[tally.unit_patterns][study.unit_codes])
         units, values = study.unit_codes[rows], study.value_codes[rows]

@@ -395,7 +395,8 @@ class UnitSums:
     def without_same_rater(self) -> bool:
         """Whether the chance term leaves out all pairs of one rater in one document."""
         sample = self.case.sample
-        return self.same_rater is not None and sample is not None and sample.chance == "documents"
+        is_left_out = sample is not None and sample.design.chance == "documents"
+        return is_left_out and self.same_rater is not None
 
     @cached_property
     def terms(self) -> tuple[Floats, Floats, Floats] | None:

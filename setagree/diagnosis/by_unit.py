@@ -161,7 +161,7 @@ def _without_weighted(whole: Agreement, units: npt.NDArray[np.int64]) -> npt.NDA
         return without
     anew = np.flatnonzero(~np.isfinite(without))
     check_cost(
-        f"Leaving out each unit of a study with {sample.description}",
+        f"Leaving out each unit of a study with {sample.design.description}",
         n_steps=len(anew) * steps_to_score(study),
         instead="Use limit=100 for the worst ones.",
     )

@@ -174,11 +174,19 @@ def confusions(
     if n_resamples is not None:
         check_resamples(n_resamples)
     opened = open_study(study)
-    tally = _by_size(opened, n_resamples)
-    if tally is None:
-        if isinstance(opened, Annotations):
-            opened = plain_units(opened, "confusions")
-        tally = Scorer(opened).tally
+    sample = sample_of(opened) if isinstance(opened, Annotations) else None
+    has_sizes = sample is not None and sample.is_sized
+    if has_sizes and n_resamples is not None:
+        raise OptionError(
+            f"{option('n_resamples')}: pieces of one document are alike, so that reshuffles of "
+            "their answers do not test confusions; omit it."
+        )
+    if isinstance(opened, Annotations) and not has_sizes:
+        opened = plain_units(opened, "confusions")
+    tally = Scorer(opened).tally
+    if sample is not None and has_sizes:  # each unit counts by its size
+        mass = summed_weights(tally, sample.weights)
+        tally = replace(tally, multiplicity=mass, units=None, unit_patterns=None)
     warn_degrees(tally.values, "confusions")
     sets = labels_of_values(tally.values, tally.kind)
     labels = as_objects(sets.labels)
@@ -211,21 +219,6 @@ def confusions(
     frame["relation"] = None if parents is None else _relations(frame, parents)
     frame = frame.sort_values("n_pairs", ascending=False, kind="stable")
     return ResultFrame.of(frame[list(_COLUMNS)].reset_index(drop=True), COLUMNS)
-
-
-def _by_size(study: Annotations | Tally, n_resamples: int | None) -> Tally | None:
-    """Return the tally of units with sizes, each of which counts by its size; None without."""
-    sample = sample_of(study) if isinstance(study, Annotations) else None
-    if sample is None or not sample.is_sized:
-        return None
-    if n_resamples is not None:
-        raise OptionError(
-            f"{option('n_resamples')}: pieces of one document are alike, so that reshuffles of "
-            "their answers do not test confusions; omit it."
-        )
-    tally = Scorer(study).tally
-    mass = summed_weights(tally, sample.weights)
-    return replace(tally, multiplicity=mass, units=None, unit_patterns=None)
 
 
 def _objects(condition: npt.NDArray[np.bool_], one: Any, other: Any) -> pd.Series[Any]:

@@ -137,8 +137,8 @@ class PermutationTest(Resampled):
     @property
     def ignored(self) -> str:
         """Sampling design that reshuffles ignore, such as "weights and 12 clusters"."""
-        groups = self.agreement.sampled_groups
-        return " and ".join(["weights", *groups] if self.agreement.has_weights else groups)
+        groups, design = self.agreement.sampled_groups, self.agreement.rests_on
+        return " and ".join(["weights", *groups] if "sampling_weight" in design else groups)
 
     @property
     def versus_chance(self) -> Literal["above chance", "below chance"] | None:

@@ -116,8 +116,8 @@ def check_weighted(agreement: Agreement, what: str) -> None:
         both = agreement.inference.method == "score"
         takes = "t and the score interval" if both else "t interval"
         raise OptionError(
-            f"{what} is not defined for {sample.description}, which the {takes} of the agreement "
-            f"{'take' if both else 'takes'} into account."
+            f"{what} is not defined for {sample.design.description}, which the {takes} of the "
+            f"agreement {'take' if both else 'takes'} into account."
         )
 
 

@@ -308,7 +308,7 @@ def _sized_design(one: Agreement, who: str) -> str:
     assert sample is not None  # noqa: S101 - units have sizes
     n_units, n_documents = counted(one.n_units, "piece"), counted(len(sample.names), "document")
     is_spans = study is not None and study.reading is not None and bool(study.reading.spans)
-    size = f"{visible(sample.size_by)} {one.case.unit_weights.sum():,.10g} in all"
+    size = f"{visible(sample.design.size or '')} {one.case.unit_weights.sum():,.10g} in all"
     cut = ", cut at every boundary of a span" if is_spans else ""
     full = one.n_ratings == one.n_units * (one.n_raters or 0)
     missing = "" if full else " Not every rater annotated every document."
@@ -491,7 +491,7 @@ def _drawn(rows: Sequence[Agreement], cite: Cite) -> tuple[str, list[str]]:
         strata = row.rests_on.get("strata")
         clause += f" and stratified by {visible(strata)}" if strata else ""
         weighted = f" and with the sampling weights {visible(sample.weighted_by)}"
-        return clause + weighted * bool(sample.weighted_by and not sample.is_sized), freedom
+        return clause + weighted * bool(sample.weighted_by), freedom
     weights = f", with the sampling weights {visible(sample.weighted_by)}"
     if sample.weighted_by == OF_SIZES:
         weights = ", each stratum weighted by its size in the population"

@@ -321,7 +321,7 @@ class Agreement(Result):
         if sample is None:
             return out
         if sample.is_sized:
-            out["size"] = sample.size_by
+            out["size"] = sample.design.size
         elif sample.weights is not None:
             out["sampling_weight"] = sample.weighted_by
         if sample.is_clustered:
@@ -343,12 +343,7 @@ class Agreement(Result):
     def drawn(self) -> str:
         """The sampling design of the units: "12 clusters", "weighted"; blank if there is none."""
         groups = self.sampled_groups
-        return ", ".join(["weighted", *groups] if self.has_weights else groups)
-
-    @property
-    def has_weights(self) -> bool:
-        """Whether units have sampling weights, not sizes."""
-        return self.case.is_weighted and not self.case.is_sized
+        return ", ".join(["weighted", *groups] if "sampling_weight" in self.rests_on else groups)
 
     @property
     def sampled_groups(self) -> list[str]:

@@ -10,8 +10,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from setagree.coefficients.case import Case, Undefined, pairable_totals, summed_weights
-from setagree.coefficients.chance_models import Fixed, Urn
-from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.sums import UnitSums
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
@@ -102,12 +100,6 @@ class Scorer:
         self._builders: dict[bool, WeightBuilder] = {}
         self.listed = self.tally.with_values(read_categories(self.tally, categories, syntax))
 
-    @property
-    def has_sizes(self) -> bool:
-        """Whether units have sizes."""
-        sampling = None if self.annotations is None else self.annotations.sampling
-        return sampling is not None and sampling.size is not None
-
     def score(self, coefficient: Coefficient[...], distance: Distance) -> Agreement:
         """Return one coefficient with one distance."""
         self._check(coefficient, distance)
@@ -169,11 +161,9 @@ class Scorer:
                     "gave several."
                 )
         if not coefficient.model.redraws_labels:
-            if self.has_sizes and not isinstance(coefficient.model, Urn | Fixed | UrnOfEachRater):
-                raise OptionError(f"{name} is not defined for units with sizes.")
             return
         sampling = None if self.annotations is None else self.annotations.sampling
-        if sampling is not None and (sampling.is_weighted or self.has_sizes):
+        if sampling is not None and (sampling.is_weighted or sampling.size is not None):
             raise OptionError(
                 f"{name} is not defined for {sampling.description}; krippendorff_alpha is."
             )

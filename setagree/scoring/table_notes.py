@@ -318,8 +318,8 @@ def sampling_sentence(
         shares = [one.spread.clusters.largest_share for one in rows if one.spread.clusters]
         if not shares:
             return f"Clustered by {visible(sample.by)}.{tail}"
-        size = f"Units count by {visible(sample.size_by)}. " if sample.is_sized else ""
-        of_what = f"of {visible(sample.size_by)}" if sample.is_sized else "of the units"
+        by = visible(sample.design.size or "")
+        size, of_what = (f"Units count by {by}. ", f"of {by}") if by else ("", "of the units")
         return (
             f"{size}Standard errors and intervals are clustered by {visible(sample.by)}: "
             f"{drawn_of(rows)}, {freedom and f'{freedom}, '}the largest with "

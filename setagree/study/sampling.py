@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -115,16 +115,12 @@ class Sample:
         Whether the groups are clusters.
     by, weighted_by : str
         The column of the clusters or strata, and that of the weights.
-    description : str
-        As in `Sampling`.
+    design : Sampling
+        The names of these columns.
     cluster_strata : ndarray of int, shape (n_clusters,), or None
         The stratum of each cluster, if clusters were sampled from strata.
     stratum_names : ndarray of object, or None
         The names of these strata.
-    size_by : str
-        The column of the sizes of units, which are then the weights; blank without sizes.
-    chance : {"documents", "characters"}
-        As in `Sampling`.
     """
 
     weights: Floats | None
@@ -135,16 +131,14 @@ class Sample:
     is_clustered: bool
     by: str
     weighted_by: str
-    description: str
+    design: Sampling
     cluster_strata: Codes | None = None
     stratum_names: npt.NDArray[np.object_] | None = None
-    size_by: str = ""
-    chance: Chance = "documents"
 
     @property
     def is_sized(self) -> bool:
-        """Whether units have sizes."""
-        return bool(self.size_by)
+        """Whether units have sizes, which are then the weights."""
+        return self.design.size is not None
 
     @property
     def is_plain_clusters(self) -> bool:
@@ -189,7 +183,7 @@ def sample_of(study: Annotations) -> Sample | None:
         pairable = _scaled(frame[OF_SIZES_PAIRABLE].to_numpy(dtype=float))
     if design.size is not None:  # sizes count units of size 1, so do not scale them
         weights = pairable = frame[design.size].to_numpy(dtype=float)
-    named: tuple[Any, ...] = (by, design.sampling_weight or "", design.description)
+    named: tuple[Any, ...] = (by, design.sampling_weight or "", design)
     is_clustered = design.cluster is not None
     if is_clustered and design.strata is not None:
         of_unit, strata = pd.factorize(as_objects(frame[design.strata]))
@@ -199,8 +193,7 @@ def sample_of(study: Annotations) -> Sample | None:
     size = design.population_size
     of_strata = [size.get(name, np.inf) if isinstance(size, Mapping) else size for name in listed]
     sizes = np.array([np.inf if n is None else float(n) for n in of_strata])
-    out = Sample(weights, pairable, groups, as_objects(names), sizes, is_clustered, *named)
-    return replace(out, size_by=design.size or "", chance=design.chance)
+    return Sample(weights, pairable, groups, as_objects(names), sizes, is_clustered, *named)
 
 
 def _scaled(weights: Floats) -> Floats:

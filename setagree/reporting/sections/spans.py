@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -169,30 +168,27 @@ def _lines(
     """Return the quotes of each rater from a document, or from the part of a long one at a unit."""
     study, sets = f.study, [*_sets(f), frozenset()]
     quotes = study.units_frame["text"].iloc[units].tolist()
-    ends = np.cumsum([*map(len, quotes)])
-    if len(text := "".join(quotes)) > _WHOLE:
-        middle = int(ends[worst] - len(quotes[worst]) / 2)
-        low, high = max(0, middle - _AROUND), min(len(text), middle + _AROUND)
-        starts = np.append(0, ends[:-1])
-        quotes = [text[a:b] for a, b in np.clip([starts, ends], low, high).T]
-        kept = np.flatnonzero(quotes)
-        units, quotes = units[kept], [quotes[k] for k in kept]
-        quotes[0] = f"{'… ' * (low > 0)}{quotes[0]}"
-        quotes[-1] += " …" * (high < len(text))
-    rows, lines = np.flatnonzero(np.isin(study.unit_codes, units)), []
+    text, lengths = "".join(quotes), [*map(len, quotes)]
+    low, high = 0, len(text)
+    if high > _WHOLE:
+        middle = int(sum(lengths[:worst]) + lengths[worst] / 2)
+        low, high = max(0, middle - _AROUND), min(high, middle + _AROUND)
+    rows = np.flatnonzero(np.isin(study.unit_codes, units))
+    answers = np.full((len(units), study.n_raters), -1)
+    at = np.searchsorted(units, study.unit_codes[rows]), study.rater_codes[rows]
+    answers[at] = study.value_codes[rows]
+    lines = []
     for g in np.unique(study.rater_codes[rows])[:_MOST_RATERS]:
-        of_rater = rows[study.rater_codes[rows] == g]
-        value_of = dict(zip(study.unit_codes[of_rater], study.value_codes[of_rater], strict=True))
-        cells = zip((value_of.get(unit, -1) for unit in units), quotes, strict=True)
-        runs = [
-            (sets[k], "".join(quote for _, quote in run))
-            for k, run in groupby(cells, key=itemgetter(0))
-        ]
-        pieces = []
-        for (one, quote), (after, _) in pairwise([*runs, (frozenset(), "")]):
+        of_character = np.repeat(answers[:, g], lengths)[low:high]
+        starts = np.flatnonzero(np.diff(of_character, prepend=-2))
+        each = zip((starts + low).tolist(), of_character[starts], strict=True)
+        runs = [(start, sets[k]) for start, k in each]
+        pieces = [Piece("… ", [], [])] * (low > 0)
+        for (start, one), (end, after) in pairwise([*runs, (high, frozenset())]):
             shown = [k for k, label in enumerate(labels) if label in one]
             last = [Name.of(labels[k]) for k in shown if labels[k] not in after]
-            pieces.append(Piece(quote, last, [min(k, N_COLOURS) for k in shown]))
+            pieces.append(Piece(text[start:end], last, [min(k, N_COLOURS) for k in shown]))
+        pieces += [Piece(" …", [], [])] * (high < len(text))
         lines.append((Name.of(study.raters[g]), pieces))
     return lines
 
