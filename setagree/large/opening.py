@@ -499,11 +499,8 @@ def _from_path(path: Paths, reading: Reading, plan: Plan, note: Note) -> Study:
         if found is not None:
             if reading.tool == "auto":
                 note(f"Read as {found.title} ({option('tool', found.name)})")
-            if reading.spans:
-                from setagree.large.spans import spans_of_export  # loads the readers of files
-
-                return spans_of_export(path, found, reading)
-            return recognition.read_export(path, found, reading)
+            read = recognition.spans_of_export if reading.spans else recognition.read_export
+            return read(path, found, reading)
     _check_of_exports(reading)
     frame = None
     if not (plan.in_memory or reading.in_memory_only) and find_spec("duckdb") is not None:
@@ -580,7 +577,7 @@ def _read_table(
 def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
     """Return the study of a table in memory."""
     if reading.spans:
-        from setagree.large.spans import spans_of_table  # loads the readers of files
+        from setagree.large.recognition import spans_of_table  # loads the readers of all formats
 
         return spans_of_table(_kept(frame, reading), reading)
     if reading.wide:

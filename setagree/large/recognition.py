@@ -1,4 +1,4 @@
-"""Recognition and reading of exports of annotation tools."""
+"""Recognition and reading of exports of annotation tools, and of labelled spans."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ from setagree.study.annotations import Annotations
 from setagree.study.answer_warnings import as_spans
 from setagree.study.attributes import IS_MODEL
 from setagree.study.codes import Column, as_objects
+from setagree.study.columns import guess_columns
 from setagree.study.reading import Duplicates, Reading, check_encoding, for_tables
 from setagree.study.row_filter import NO_ROWS, Where, kept_rows
-from setagree.study.spans import Spans
+from setagree.study.spans import Spans, study_of_spans, table_spans
 
 _ROW_A_LABEL = "plain_row_per_label"
 _TABLES = {"plain_long", "plain_wide"}
@@ -59,6 +60,13 @@ _BASIS = {
     "documented": "from the documented format, not verified against a live export",
     "plain": "a plain table, not of a tool",
 }
+_OF_SPANS = {
+    "start": ("start", "begin", "start_offset", "start_char", "from"),
+    "end": ("end", "stop", "end_offset", "end_char", "to"),
+    "text": ("text", "document_text"),
+    "length": ("length", "document_length", "n_characters"),
+}
+"""Usual names of the columns of spans, besides document, rater and label."""
 
 
 def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
@@ -107,6 +115,57 @@ def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
         marks = {rater: rater in models for rater in study.raters}
         study = study.with_raters({IS_MODEL: marks})
     return replace(study, reading=replace(reading, tool=tool.name))
+
+
+def spans_of_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
+    """Return the study of the spans in one or several exports of a tool."""
+    files = matching(path)
+    name = named_files(files)
+    if tool.read_spans is None:
+        raise OptionError(
+            f"{name}: {tool.title} is not read as spans; write a table with one row per span."
+        )
+    spans = Spans()
+    for file in files:
+        tool.read_spans(file, _request_of_spans(reading), spans)
+    return _study_of_spans(spans, replace(reading, tool=tool.name), name)
+
+
+def spans_of_table(frame: pd.DataFrame, reading: Reading) -> Annotations:
+    """Return the study of a table with one row per span, by the usual names of its columns."""
+    usual = _OF_SPANS.values()
+    start, end, text, length = (next((x for x in each if x in frame), None) for each in usual)
+    if start is None or end is None:
+        role = "start" if start is None else "end"
+        names = " or ".join(_OF_SPANS[role][:3])
+        raise DataError(f"no column {role!r} of spans, such as {names}.")
+    if text is None and length is None:
+        raise DataError(
+            "no column 'text' or 'length' of the documents, whose length is not the last end of a "
+            "span; add one, or use Annotations.from_spans(..., length=...)."
+        )
+    rest = [str(name) for name in frame if name not in {start, end, text, length}]
+    labels = reading.labels if isinstance(reading.labels, str) else None
+    guess = guess_columns(rest, unit=reading.unit, rater=reading.rater, labels=labels)
+    columns = {"document": guess.unit, "rater": guess.rater, "start": start, "end": end}
+    columns["label"] = str(guess.labels)
+    spans = table_spans(frame, columns, None if text else length, text)
+    spans.why = None
+    return _study_of_spans(spans, reading, "the table")
+
+
+def _request_of_spans(reading: Reading) -> Request:
+    layer = reading.spans if isinstance(reading.spans, str) else None
+    return Request(layer, reading.blank, reading.roster, encoding=reading.encoding)
+
+
+def _study_of_spans(spans: Spans, reading: Reading, name: str) -> Annotations:
+    """Return the study of the annotated documents and of one layer of spans."""
+    from setagree.exports.blank_answers import settle_spans  # loads pandas
+
+    settle_spans(spans, _request_of_spans(reading), name)
+    study = study_of_spans(Annotations, spans, tokens=reading.tokens, case=reading.case)
+    return replace(study, reading=reading)
 
 
 def export_table(path: Paths, tool: Format, reading: Reading) -> pd.DataFrame:

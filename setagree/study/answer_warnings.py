@@ -25,7 +25,6 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.lazy import pd
 from setagree.study.numbers import usual_spelling
 from setagree.wording.label_sets import LabelSet, sorted_labels
 
@@ -567,19 +566,19 @@ def _counts(texts: Sequence[str], n_ratings: Mapping[str, int]) -> str:
     return f"label{'s' if len(texts) > 1 else ''} {', '.join(shown)}{rest}"
 
 
-_PIECE = r"^(?s:(?P<document>.*)):(?P<low>\d+(?:\.\d+)?)-(?P<high>\d+(?:\.\d+)?)$"
+_PIECE = re.compile(r"(?s:(.*)):(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 
 
 def warn_pieces(units: Sequence[object]) -> None:
     """Warn if units are pieces of documents, such as ``doc1:0-40``, which count once each.
 
-    The pieces of each document must be contiguous and start at 0, as in a study of spans.
+    Each piece must start at 0 or where another one ends, as in a study of spans.
     """
-    if len(units) < 2 or re.search(_PIECE, str(units[0])) is None:
+    if len(units) < 2 or _PIECE.fullmatch(str(units[0])) is None:
         return
-    pieces = pd.Series([*map(str, units)]).str.extract(_PIECE)
-    pieces = pieces.astype({"low": float, "high": float}).sort_values(["document", "low"])
-    if (pieces["low"] == pieces.groupby("document")["high"].shift(fill_value=0)).all():
+    pieces = [match.groups() for unit in units if (match := _PIECE.fullmatch(str(unit)))]
+    starts, ends = ({(x[0], float(x[k])) for x in pieces} for k in (1, 2))
+    if len(pieces) == len(units) and all(x in ends or x[1] == 0 for x in starts):
         warn(
             f"units such as {shorten(units[0])} appear to be pieces of documents in a study of "
             f"labelled spans, and count once each; to count them by length, read the spans "

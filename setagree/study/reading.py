@@ -197,9 +197,8 @@ class Reading:
         `Annotations.from_spans` reads them; of a tool with several layers (from_name of Label
         Studio, Layer.feature of INCEpTION, key of spaCy) the one to read. A table has one row per
         span, with columns for the document (`unit`), the rater, the label (`labels`), ``start`` and
-        ``end``, and the ``text`` or the ``length`` of the document; or it has the pieces of a study
-        of spans, as `to_long` returns them. `roster` lists who annotated which document, and
-        ``blank="empty"`` states that a rater without spans found nothing.
+        ``end``, and the ``text`` or the ``length`` of the document. `roster` lists who annotated
+        which document, and ``blank="empty"`` states that a rater without spans found nothing.
     tokens : {"words", "tool"}, optional
         Counts words, or the tokens of the export, instead of the characters of spans.
 
