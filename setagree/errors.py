@@ -48,11 +48,14 @@ class NoTableError(DataError):
 
 
 class RepeatsError(DataError):
-    """A rater annotated a unit more than once; `pair` is the first unit and rater."""
+    """A rater annotated a unit more than once.
 
-    def __init__(self, message: str, pair: tuple[Any, Any] | None = None) -> None:
+    `rows` are the numbers of the rows with the first such pair, from 1; empty if they are unknown.
+    """
+
+    def __init__(self, message: str, rows: Sequence[int] = ()) -> None:
         super().__init__(message)
-        self.pair = pair
+        self.rows = rows
 
 
 class DistanceError(SetagreeError):

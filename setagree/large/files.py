@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from itertools import chain, compress, islice
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Flags, no_collection
+from setagree.checks import no_collection
 from setagree.errors import (
     DataError,
     FileError,
@@ -55,11 +55,11 @@ from setagree.large import steps
 from setagree.large.engines import quoted, run_query
 from setagree.large.patterns import spelled
 from setagree.study.codes import common_order
-from setagree.study.columns import guess_wide_unit, with_columns
+from setagree.study.columns import with_columns
 from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import is_missing
 from setagree.study.reading import Reading
-from setagree.study.row_filter import NO_ROWS, Counts, Where, kept_rows
+from setagree.study.row_filter import NO_ROWS, Counts, Where
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -563,28 +563,28 @@ _FILE = "\0file"
 def naming_places(
     error: RepeatsError, path: Paths, frame: pd.DataFrame, reading: Reading
 ) -> RepeatsError:
-    """Return the error with the files, or the rows of one long file, of the first pair.
+    """Return the error with the files, or the rows of one file, of the first pair.
 
     If a column has a usual name of a count of attempts, a condition on it is suggested.
     """
-    if error.pair is None:
+    if not error.rows or reading.raters_in_rows:
         return error
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SetagreeWarning)  # the first reading raised all warnings
-        if not _is_one(path):
-            return with_files(error, _files_of(path, error.pair, reading))
-        if reading.wide or reading.raters_in_rows or reading.condition is not None:
-            return error
-        here = _long_rows(frame, error.pair, reading)
-    if here is None:
-        return error
-    rows = [f"row {row + 1:,}" for row in np.flatnonzero(here).tolist()]
+    places = (np.array(error.rows) - 1) % len(frame)  # columns of raters are joined
+    if not _is_one(path):
+        # The files are read again, because rows do not have the name of their file.
+        source = reading.filename_column or _FILE
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SetagreeWarning)  # the first reading raised all
+            table = read_table(path, **reading.of_file | {"filename_column": source})
+        return with_files(error, [*dict.fromkeys(table[source].iloc[places])])
+    rows = [f"row {row + 1:,}" for row in places.tolist()]
     where = " and ".join(rows) if len(rows) < 3 else f"{', '.join(rows[:3])} and more"
     message = f"{error} The first pair is in {where}, counted from 1 below any header."
-    if attempt := next((name for name in frame if tidied(str(name)).lower() in _ATTEMPTS), None):
-        only = option("where", Where.equality(str(attempt), frame[attempt][here].iloc[0]))
-        message += f" If column {attempt!r} distinguishes them, keep one of them: {only}."
-    return RepeatsError(message, error.pair)
+    attempts = [name for name in frame if tidied(str(name)).lower() in _ATTEMPTS]
+    if attempts and not reading.wide and reading.condition is None:
+        only = option("where", Where.equality(str(attempts[0]), frame[attempts[0]].iloc[places[0]]))
+        message += f" If column {attempts[0]!r} distinguishes them, keep one of them: {only}."
+    return RepeatsError(message, error.rows)
 
 
 _ATTEMPTS = {"repeat", "attempt", "version", "revision", "iteration", "try", "pass", "round"}
@@ -624,7 +624,7 @@ def _is_one(path: Paths) -> bool:
 def with_files(error: RepeatsError, files: Sequence[str]) -> RepeatsError:
     """Return the error with the files of the first pair, if there are any."""
     where = " and ".join(map(repr, files)) if len(files) < 3 else listing(files)
-    return RepeatsError(f"{error} The first pair is in {where}.", error.pair) if files else error
+    return RepeatsError(f"{error} The first pair is in {where}.") if files else error
 
 
 @contextmanager
@@ -650,40 +650,3 @@ def naming_parts(
         names = file_names([*map(Path, files)])
         places = [names[place] for place in steps.places_of_repeat(rows, alone)]
         raise with_files(error, places) from None
-
-
-def _files_of(path: Paths, pair: tuple[Any, Any], reading: Reading) -> list[str]:
-    """Return the files with an answer of a rater to a unit, or [] if they cannot be determined.
-
-    The files are read again, because rows do not have the name of their file.
-    """
-    if reading.raters_in_rows:
-        return []
-    source = reading.filename_column or _FILE
-    table = read_table(path, **reading.of_file | {"filename_column": source})
-    if reading.condition is not None:
-        table = kept_rows(table, reading.condition)
-    files = table[source]
-    table = table if reading.filename_column else table.drop(columns=_FILE)
-    here = _long_rows(table, pair, reading)
-    return list(dict.fromkeys(files[_wide_rows(table, pair, reading) if here is None else here]))
-
-
-def _long_rows(table: pd.DataFrame, pair: tuple[Any, Any], reading: Reading) -> Flags | None:
-    """Return whether each row is of a unit and a rater, or None if the table is not long."""
-    try:
-        complete = with_columns(replace(reading, wide=False, raters=None), table.columns)
-    except DataError:
-        return None
-    units, raters = (table[name].map(tidied) for name in (complete.unit, complete.rater))
-    return np.asarray((units == pair[0]) & (raters == pair[1]))
-
-
-def _wide_rows(table: pd.DataFrame, pair: tuple[Any, Any], reading: Reading) -> Flags:
-    """Return whether each row is of a unit and has an answer in the column of a rater."""
-    name = reading.unit or guess_wide_unit(table)
-    here = np.zeros(len(table), dtype=bool) if name is None else table[name].map(tidied) == pair[0]
-    for column in (column for column in table if tidied(column) == pair[1]):
-        cells = table[column].map(tidied)
-        here &= ~cells.map(is_missing) & ((cells != "") | (reading.syntax.blank == "empty"))
-    return np.asarray(here)

@@ -213,7 +213,7 @@ def _from_table(
             read = open_study(frame, replace(reading, **roles, kind=study.kind))
         except RepeatsError as error:
             hint = _facets_hint(frame, reading)
-            raise RepeatsError(f"{_source_name(source)}: {error}{hint}", error.pair) from error
+            raise RepeatsError(f"{_source_name(source)}: {error}{hint}") from error
     assert isinstance(read, Annotations)  # noqa: S101 - a table in memory is never reduced
     return read
 

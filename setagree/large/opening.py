@@ -613,7 +613,7 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
             hint = f" If the rows are labelled spans, read them with {as_spans()}."
         if not hint:
             raise
-        raise RepeatsError(f"{error}{hint}", error.pair) from error
+        raise RepeatsError(f"{error}{hint}", error.rows) from error
 
 
 def note_or_warn(sentence: str, note: Note | None) -> None:

@@ -167,8 +167,7 @@ class Repeats:
             raise RepeatsError(
                 f"{counted(self.n, 'pair')} of unit and rater annotated more than once ({places}); "
                 "keep one row of each, or read the table into memory for "
-                f"{option('duplicates', 'first')}, 'last' or 'union'.{row_a_label()}",
-                self.few[0][:2],
+                f"{option('duplicates', 'first')}, 'last' or 'union'.{row_a_label()}"
             )
 
 

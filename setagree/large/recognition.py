@@ -12,6 +12,8 @@ from itertools import compress
 from pathlib import Path
 from string import Template
 
+import numpy as np
+
 from setagree.checks import expanded, no_collection, public
 from setagree.errors import (
     DataError,
@@ -108,7 +110,9 @@ def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
         if len(files) > 1 and tool.has_unit and reading.unit is None:
             way = f"{option('tool', tool.name)} and {option('unit', 'text')}"
             more = f" If ids start anew in each file, name the field that identifies a unit: {way}."
-        raise RepeatsError(f"{named}: {error}{_repeats(frame)}{more}", error.pair) from error
+        first, second, *_ = frame[_PLACE].iloc[np.array(error.rows) - 1]
+        places = f" The first are in {first} and {second}."
+        raise RepeatsError(f"{named}: {error}{places}{more}") from error
     except SetagreeError as error:
         raise type(error)(f"{named}: {error}") from error
     if models:
@@ -466,15 +470,3 @@ def _of_tool(peeked: Peek, files: Sequence[Path], reading: Reading | None = None
     # names one of the lists.
     has_question = reading is not None and reading.question is not None
     return tool if has_question or any(class_files(file) for file in files) else None
-
-
-def _repeats(frame: pd.DataFrame) -> str:
-    """Return a sentence on the places of the first repeated pair of unit and rater."""
-    seen: dict[tuple[Hashable, Hashable], str] = {}
-    columns = (frame[name] for name in (*_ROLES, _PLACE))
-    for unit, rater, labels, place in zip(*columns, strict=True):
-        if labels is not None and (unit, rater) in seen:
-            return f" The first are in {seen[unit, rater]} and {place}."
-        if labels is not None:
-            seen[unit, rater] = place
-    return ""

@@ -124,7 +124,12 @@ def assemble(
     answers = code_answers(long.answer, reading, is_long=is_long, place=place)
     ids = (units, raters, answers.values, unit_codes, rater_codes)
     coded = record(answers.kind, *ids, answers.codes, reading=reading, order=answers.order)
-    kept = _settle_duplicates(_drop_missing(coded), reading.duplicates, is_long=is_long)
+    kept = _drop_missing(coded)
+    if (repeated := _repeated(kept)) is not None:
+        if reading.duplicates == "error":
+            numbers = row_numbers(long.unit)[answers.codes != MISSING]
+            raise _repeats_error(kept, repeated, numbers, is_long=is_long)
+        kept = _settle_duplicates(kept, repeated, reading.duplicates)
     if kept.n_repeated > kept.n_ratings:
         names = (long.unit.name, long.rater.name)
         _warn_repeats(reading.duplicates, kept.n_repeated, kept.n_ratings, names)
@@ -214,12 +219,10 @@ def _drop_missing(coded: Annotations) -> Annotations:
     )
 
 
-def _settle_duplicates(coded: Annotations, policy: Duplicates, *, is_long: bool) -> Annotations:
-    keys = coded.unit_codes.astype(np.int64) * coded.n_raters + coded.rater_codes
-    if not _has_repeats(keys, coded.n_units * coded.n_raters):
-        return coded
-    if policy == "error":
-        raise _repeats_error(coded, pd.Series(keys), is_long=is_long)
+def _settle_duplicates(
+    coded: Annotations, keys: npt.NDArray[np.int64], policy: Duplicates
+) -> Annotations:
+    """Return the study with one annotation for each of the pairs of unit and rater in `keys`."""
     if policy == "union":
         coded = _unite(coded, keys)
     repeated = pd.Series(keys).duplicated(keep="last" if policy == "last" else "first")
@@ -262,13 +265,16 @@ def _warn_repeats(policy: str, n_left_out: int, n_kept: int, names: tuple[object
     )
 
 
-def _has_repeats(keys: npt.NDArray[np.int64], n_pairs: int) -> bool:
+def _repeated(coded: Annotations) -> npt.NDArray[np.int64] | None:
+    """Return the number of the pair of unit and rater of each row, or None if none is repeated."""
+    keys = coded.unit_codes.astype(np.int64) * coded.n_raters + coded.rater_codes
+    n_pairs = coded.n_units * coded.n_raters
     if n_pairs <= 8 * len(keys):
         seen = np.zeros(n_pairs, dtype=bool)
         seen[keys] = True
-        return int(np.count_nonzero(seen)) < len(keys)
+        return keys if np.count_nonzero(seen) < len(keys) else None
     ordered = np.sort(keys)
-    return bool((ordered[1:] == ordered[:-1]).any())
+    return keys if (ordered[1:] == ordered[:-1]).any() else None
 
 
 def row_a_label() -> str:
@@ -282,8 +288,15 @@ def row_a_label() -> str:
     )
 
 
-def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -> RepeatsError:
-    times = keys.value_counts(sort=False)
+def _repeats_error(
+    coded: Annotations,
+    keys: npt.NDArray[np.int64],
+    numbers: npt.NDArray[np.int64],
+    *,
+    is_long: bool,
+) -> RepeatsError:
+    """Return the error for repeated pairs; `numbers` are the numbers of the rows."""
+    times = pd.Series(keys).value_counts(sort=False)
     repeated = times[times > 1]
     pairs = [
         (coded.units[key // coded.n_raters], coded.raters[key % coded.n_raters])
@@ -294,12 +307,12 @@ def _repeats_error(coded: Annotations, keys: pd.Series[int], *, is_long: bool) -
         for (unit, rater), n in zip(pairs, repeated, strict=False)
     )
     doubled = " Every pair occurs twice: was the file appended to itself?"
-    also = row_a_label() if is_long and _may_be_rows_a_label(coded, keys) else ""
+    also = row_a_label() if is_long and _may_be_rows_a_label(coded, pd.Series(keys)) else ""
     return RepeatsError(
         f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
         f"use {option('duplicates', 'first')}, 'last' or 'union'; 'repeats' shows how far raters "
         f"agree with themselves.{also}{doubled if (times == 2).all() else ''}",
-        pairs[0],
+        numbers[keys == repeated.index[0]].tolist(),
     )
 
 

@@ -297,7 +297,12 @@ def numbered(table: pd.DataFrame) -> pd.DataFrame:
     """
     if table.index.name == _INDEX:
         return table
-    return table.set_axis(pd.RangeIndex(len(table), name=_INDEX), axis=0)
+    return table.set_axis(numbered_rows(np.arange(len(table)) + 1), axis=0)
+
+
+def numbered_rows(numbers: npt.NDArray[np.int64]) -> pd.Index[Any]:
+    """Return the index of rows with these numbers, for `row_numbers`."""
+    return pd.Index(numbers - 1, name=_INDEX)
 
 
 def row_numbers(rows: pd.DataFrame | pd.Series[Any]) -> npt.NDArray[np.int64]:

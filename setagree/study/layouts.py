@@ -43,7 +43,14 @@ from setagree.study.codes import (
     order_of,
 )
 from setagree.study.columns import check_roles
-from setagree.study.frames import Frame, as_pandas, check_columns, row_numbers, stacked
+from setagree.study.frames import (
+    Frame,
+    as_pandas,
+    check_columns,
+    numbered_rows,
+    row_numbers,
+    stacked,
+)
 from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import Case, LabelSyntax, is_missing, parse_labels
 from setagree.study.numbers import as_number, inferred
@@ -219,7 +226,12 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
         return LongColumns(*map(TextColumn, parts))
     is_array = unit is None and raters is None and isinstance(data.columns, pd.RangeIndex)
     return LongColumns(
-        pd.Series(np.tile(ids.to_numpy(), len(columns)), dtype=ids.dtype, name=ids.name),
+        pd.Series(
+            np.tile(ids.to_numpy(), len(columns)),
+            dtype=ids.dtype,
+            name=ids.name,
+            index=numbered_rows(np.tile(row_numbers(data), len(columns))),
+        ),
         repeated(names, len(data)),
         stacked_answers(columns),
         if_swapped=_TRANSPOSE * is_array,
@@ -253,7 +265,7 @@ def from_rater_flags(
         for of_rater in flags.values()
     ]
     return LongColumns(
-        pd.concat([ids] * len(flags), ignore_index=True),
+        pd.concat([ids] * len(flags)),
         repeated([*flags], len(frame)),
         pd.concat(answers, ignore_index=True),
     )
