@@ -8,7 +8,7 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -128,7 +128,7 @@ class DuckDB(Engine):
 
     def composed(self, native: Any, column: str) -> Any:
         """Return the relation with composed accents."""
-        return replaced(native, column, "nfc_normalize", None)
+        return replaced(native, [column], "nfc_normalize({})")
 
     def odd(self, native: Any, column: str) -> Any:
         """Compare ends and bytes of the text, which takes half as long as a regular expression."""
@@ -182,7 +182,7 @@ class DuckDB(Engine):
 
     def as_json(self, native: Any, column: str) -> Any:
         """Return the relation with lists as text."""
-        return replaced(native, column, "to_json", "VARCHAR")
+        return replaced(native, [column], "CAST(to_json({}) AS VARCHAR)")
 
 
 class Polars(Engine):
@@ -424,6 +424,12 @@ def quoted(text: str) -> str:
     return f"'{doubled}'"
 
 
+def sql_name(text: str) -> str:
+    """Return a name as an SQL identifier."""
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
 def run_query(work: Callable[[], Result], connection: Any) -> Result:
     """Run a query of DuckDB in a separate thread, and interrupt it if a signal ends the waiting.
 
@@ -468,8 +474,6 @@ def uncollated(relation: Any, columns: Collection[str]) -> Any:
     DataError
         The connection compares all text by a collation.
     """
-    import duckdb
-
     query = "SELECT current_setting('default_collation')"
     default = relation.query("setagree_rows", query).fetchall()[0][0]
     if default:
@@ -477,29 +481,22 @@ def uncollated(relation: Any, columns: Collection[str]) -> Any:
             f"the connection compares text by the collation {default!r}, so that A and a may be "
             "one; execute SET default_collation = ''."
         )
-    columns_of = zip(relation.columns, relation.types, strict=True)
-    for name in [name for name, kind in columns_of if name in columns and str(kind) == "VARCHAR"]:
-        bytes_of = duckdb.FunctionExpression("encode", duckdb.ColumnExpression(name))
-        text = duckdb.FunctionExpression("decode", bytes_of).alias(name)
-        relation = relation.select(duckdb.StarExpression(exclude=[name]), text)
-    return relation
+    return replaced(relation, _of_type(relation, columns, "VARCHAR"), "decode(encode({}))")
 
 
 def without_uuids(relation: Any, columns: Collection[str]) -> Any:
     """Return a relation of DuckDB with UUIDs, a type that narwhals does not have, as text."""
-    import duckdb
-
-    columns_of = zip(relation.columns, relation.types, strict=True)
-    for name in [name for name, kind in columns_of if name in columns and str(kind) == "UUID"]:
-        text = duckdb.ColumnExpression(name).cast("VARCHAR").alias(name)
-        relation = relation.select(duckdb.StarExpression(exclude=[name]), text)
-    return relation
+    return replaced(relation, _of_type(relation, columns, "UUID"), "CAST({} AS VARCHAR)")
 
 
-def replaced(relation: Any, column: str, function: str, cast: str | None) -> Any:
-    """Return a relation with a column replaced by a function of it."""
-    import duckdb
+def _of_type(relation: Any, columns: Collection[str], kind: str) -> list[str]:
+    """Return those of the columns that have a type of DuckDB."""
+    types = zip(relation.columns, relation.types, strict=True)
+    return [name for name, each in types if name in columns and str(each) == kind]
 
-    called = duckdb.FunctionExpression(function, duckdb.ColumnExpression(column))
-    new = called if cast is None else called.cast(cast)
-    return relation.select(duckdb.StarExpression(exclude=[column]), new.alias(column))
+
+def replaced(relation: Any, columns: Sequence[str], expression: str) -> Any:
+    """Return a relation with columns replaced by an expression, in which {} is their name."""
+    names = map(sql_name, columns)
+    new = ", ".join(f"{expression.format(name)} AS {name}" for name in names)
+    return relation.project(f"* REPLACE ({new})") if new else relation

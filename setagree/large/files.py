@@ -52,7 +52,7 @@ from setagree.files.streams import (
 )
 from setagree.files.tables import read_table
 from setagree.large import steps
-from setagree.large.engines import quoted, run_query
+from setagree.large.engines import quoted, run_query, sql_name
 from setagree.large.patterns import spelled
 from setagree.study.codes import common_order
 from setagree.study.columns import with_columns
@@ -375,7 +375,7 @@ class Ready:
 
     def rows(self, connection: Any, paths: Sequence[str]) -> Any:
         """Return the columns of some of the files by role."""
-        picked = ", ".join(f"{_name(column)} AS {role}" for role, column in self.columns.items())
+        picked = ", ".join(f"{sql_name(column)} AS {role}" for role, column in self.columns.items())
         listed = f"[{', '.join(map(quoted, paths))}]"
         reader = f"read_parquet({listed}, hive_partitioning=false)"
         return connection.sql(f"SELECT {picked} FROM {reader}")  # noqa: S608 - all quoted
@@ -545,11 +545,6 @@ def _plain(paths: Sequence[str]) -> list[str]:
     if wild := [path for path in absolute if set(path) & _WILD]:
         raise FileError(f"{wild[0]!r} is the name of a file, but a pattern to DuckDB; rename it.")
     return absolute
-
-
-def _name(text: str) -> str:
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'
 
 
 def _in_memory() -> str:

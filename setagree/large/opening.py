@@ -367,8 +367,8 @@ def open_study(
         source = source[0]
     plan, note = plan or Plan(), note or no_note
     if isinstance(source, Annotations | Tally):
-        passed = [*reading.passed, *plan.passed]
-        if useless := [name for name in passed if name != option("model")]:
+        passed = [option(name) for name in reading.passed if name != "model"]
+        if useless := [*passed, *plan.passed]:
             raise OptionError(f"the study is already built; omit {', '.join(useless)}.")
         study: Study = source
     else:
@@ -410,8 +410,7 @@ def _are_objects(source: object) -> bool:
 def _from_answers(source: Any, reading: Reading) -> Annotations:
     """Return the study of answers that are Python objects."""
     _check_of_exports(reading)
-    of_cells = {option(name) for name in _OF_CELLS.split()}
-    if odd := [name for name in reading.passed if name not in of_cells]:
+    if odd := [option(name) for name in reading.passed if name not in _OF_CELLS.split()]:
         raise OptionError(f"{odd[0]} is for tables, not for answers as Python objects; omit it.")
     in_rows = reading.raters_in_rows
     if in_rows is None and reading.wide and not isinstance(source, Mapping):

@@ -320,6 +320,19 @@ def anonymous(tally: Tally) -> Tally:
     return replace(tally, units=None, unit_patterns=None)
 
 
+def check_totals(totals: npt.NDArray[Any], expected: Ints, what: str) -> None:
+    """Raise `DataError` if the patterns have other numbers of annotations than the rows.
+
+    `what` describes what each number is of: a value, or a rater.
+    """
+    if n := int(np.count_nonzero(totals != expected)):
+        raise DataError(
+            f"the patterns hold {totals.sum():,.0f} annotations and the rows {expected.sum():,} "
+            f"({counted(n, what)} differ), so there is no result: did the table change while it "
+            "was read?"
+        )
+
+
 def with_answers(tally: Tally, coded: CodedCells, *, n_raters: int) -> Tally:
     """Return a tally of codes as a tally of values, with checked counts.
 
@@ -330,13 +343,7 @@ def with_answers(tally: Tally, coded: CodedCells, *, n_raters: int) -> Tally:
     """
     totals = np.zeros(len(coded.totals))
     totals[list(tally.values)] = tally.value_totals(tally.multiplicity)
-    wrong = np.flatnonzero(totals != coded.totals)
-    if wrong.size:
-        raise DataError(
-            f"the patterns hold {totals.sum():,.0f} annotations and the rows {coded.totals.sum():,}"
-            f" ({counted(wrong.size, 'value')} differ), so there is no result: did the table "
-            "change while it was read?"
-        )
+    check_totals(totals, coded.totals, "value")
     return replace(
         tally,
         kind=coded.answers.kind,

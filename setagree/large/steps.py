@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from setagree.checks import Ints
-from setagree.errors import DataError, counted, option, shorten
+from setagree.errors import DataError, option, shorten
 from setagree.large.engines import DuckDB, Engine, fetch
 from setagree.large.patterns import (
     PRIME,
@@ -19,6 +19,7 @@ from setagree.large.patterns import (
     Numbers,
     Repeats,
     Survey,
+    check_totals,
     code_cells,
     id_of_text,
     merge_all,
@@ -104,14 +105,19 @@ def pick_rows(
             check_type(role, (names or columns)[role], schema[column])
     picked = frame.select(**{r: _plain(nw.col(c), schema[c]) for r, c in columns.items()})
     dtypes = picked.collect_schema()
-    for role in ("unit", "rater"):
-        if dtypes[role] == nw.String:
-            picked = picked.with_columns(nw.col(role).alias(f"written_{role}"))
+    texts = [role for role in ("unit", "rater") if dtypes[role] == nw.String]
+    if texts:
+        picked = picked.with_columns(*(nw.col(role).alias(f"written_{role}") for role in texts))
+        for role in texts:
             picked = _by(engine.composed, _by(engine.odd, picked, role), role)
-            if engine.tidies:
-                continue
-            stripped = nw.when(nw.col(f"odd_{role}")).then(nw.col(role).str.strip_chars(SPACE))
-            picked = picked.with_columns(stripped.otherwise(nw.col(role)).alias(role))
+    if texts and not engine.tidies:
+        stripped = {
+            role: nw.when(nw.col(f"odd_{role}"))
+            .then(nw.col(role).str.strip_chars(SPACE))
+            .otherwise(nw.col(role))
+            for role in texts
+        }
+        picked = picked.with_columns(**stripped)
     lists = isinstance(dtypes["answer"], nw.List | nw.Array)
     if lists:
         picked = _by(engine.as_json, picked, "answer")
@@ -483,13 +489,7 @@ class Roster:
         pattern_raters = tally.given
         times = tally.multiplicity[pattern_raters.rows]
         totals = np.bincount(pattern_raters.rater_codes, times, len(self.names))
-        wrong = np.flatnonzero(totals != self.totals)
-        if wrong.size:
-            raise DataError(
-                f"the patterns hold {totals.sum():,.0f} annotations of raters and the rows "
-                f"{self.totals.sum():,} ({counted(wrong.size, 'rater')} differ), so there is no "
-                "result: did the table change while it was read?"
-            )
+        check_totals(totals, self.totals, "rater")
         return replace(tally, given=replace(pattern_raters, raters=as_objects(self.names)))
 
 

@@ -306,8 +306,8 @@ class Reading:
             check_choice("tokens", self.tokens, get_args(Tokens))
             if not self.spans:
                 raise OptionError(f"{option('tokens')} makes sense only with {option('spans')}.")
-        for name, default in _DEFAULTS if self.spans else ():
-            if name not in _OF_SPANS and (value := getattr(self, name)) and value != default:
+        for name in self.passed if self.spans else ():
+            if name not in _OF_SPANS:
                 raise OptionError(f"{option(name)} does not apply with {option('spans')}; omit it.")
 
     def _check_names(self) -> None:
@@ -445,27 +445,23 @@ class Reading:
         ]
 
     @property
-    def in_memory_only(self) -> list[str]:
-        """The passed options that are not in `OF_ENGINES`, for sentences."""
-        passed = [
-            option(name)
-            for name, default in _DEFAULTS
-            if name not in OF_ENGINES
-            and not ((value := getattr(self, name)) is None or value is default)
-            and not (isinstance(value, bool | str | list) and (value == default or not value))
+    def passed(self) -> list[str]:
+        """The names of the options with another value than their default."""
+        values = [(name, getattr(self, name), default) for name, default in _DEFAULTS]
+        plain = (bool, str, list)
+        return [
+            name
+            for name, value, default in values
+            if not (value is None or value is default)
+            and not (isinstance(value, plain) and (value == default or not value))
         ]
-        passed += [option("labels", self.labels, limit=80)] * isinstance(self.labels, list)
-        return passed + [option("tool", self.tool)] * (self.tool not in ("auto", "table"))
 
     @property
-    def passed(self) -> list[str]:
-        """The passed options, for sentences."""
-        values = [(name, getattr(self, name), default) for name, default in _DEFAULTS]
-        return [
-            option(name)
-            for name, value, default in values
-            if value is not None and not (isinstance(value, str | bool) and value == default)
-        ]
+    def in_memory_only(self) -> list[str]:
+        """The passed options that are not in `OF_ENGINES`, for sentences."""
+        passed = [option(name) for name in self.passed if name not in OF_ENGINES]
+        passed += [option("labels", self.labels, limit=80)] * isinstance(self.labels, list)
+        return passed + [option("tool", self.tool)] * (self.tool not in ("auto", "table"))
 
 
 Reading.__init__ = public(Reading.__init__, takes_sizes=True)  # type: ignore[method-assign]

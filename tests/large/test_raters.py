@@ -217,7 +217,7 @@ class TestEngines:
             return Roster(nw.from_native(table, eager_only=True))
 
         assert roster(2, 2).name(tally).given.raters.tolist() == ["x", "y"]
-        with pytest.raises(DataError, match=r"hold 4 annotations of raters and the rows 5 \(1 r"):
+        with pytest.raises(DataError, match=r"hold 4 annotations and the rows 5 \(1 r"):
             roster(2, 3).name(tally)
         plain = sa.Tally.from_annotations(annotations(text("a b")))
         assert roster(1, 1).name(plain) is plain
