@@ -15,7 +15,7 @@ a0 is the smallest a at which a0 lies outside the interval of level 1 - a.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import exp, inf, log, pi, sqrt
+from math import exp, inf, log, nan, pi, sqrt
 
 import numpy as np
 
@@ -39,8 +39,10 @@ _LARGEST_Z, _LEAST_SF = 37.0, 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
-    """Input of the score interval from a study; all distances are shares of d_max.
+class ScoreInterval:
+    """The score interval of a study, and its p-value, which never contradicts it.
+
+    All distances are shares of d_max.
 
     Attributes
     ----------
@@ -57,6 +59,11 @@ class Moments:
     v0 : float
         n times the variance of Do / De if answers are drawn by chance; 0 if a coefficient of 0 is
         not what one urn gives (Gwet's AC, Brennan-Prediger, Conger) or units have one answer each.
+    standard_error, t_df : float
+        Of the coefficient's t interval, above whose low end that of the score interval never lies;
+        without a standard error above 0 there is no such bound.
+    least : float or None
+        The smallest value of the coefficient, or None if it has none.
     """
 
     n: float
@@ -66,7 +73,15 @@ class Moments:
     E: float
     s: float
     B: float
-    v0: float = 0.0
+    v0: float
+    standard_error: float
+    t_df: float
+    least: float | None
+
+    @property
+    def estimate(self) -> float:
+        """The coefficient."""
+        return 1 - self.th
 
     @property
     def th(self) -> float:
@@ -136,39 +151,13 @@ class Moments:
             lower = 2 * th * th / (b + sqrt(max(0.0, b * b - 4 * A * th * th)))
         return 1 - upper, 1 - lower
 
-
-@dataclass(frozen=True, eq=False)
-class ScoreInterval:
-    """The score interval and its p-value, which never contradicts it.
-
-    Attributes
-    ----------
-    moments : Moments
-        Those of the study.
-    standard_error, t_df : float
-        Of the coefficient's t interval, above whose low end that of the score interval never lies;
-        without a standard error above 0 there is no such bound.
-    least : float or None
-        The smallest value of the coefficient, or None if it has none.
-    """
-
-    moments: Moments
-    standard_error: float
-    t_df: float
-    least: float | None = None
-
-    @property
-    def estimate(self) -> float:
-        """The coefficient."""
-        return 1 - self.moments.th
-
     def interval(self, level: float) -> tuple[float, float]:
         """Return the ends of the interval of a level."""
         return self.at(z_of_level(level))
 
     def at(self, z: float) -> tuple[float, float]:
         """Return the ends of the interval of the level 1 - 2 sf(z)."""
-        low, high = self.moments.roots(self.moments.q(z))
+        low, high = self.roots(self.q(z))
         if self.standard_error > 0:
             low = min(low, self.estimate - t_of(z, self.t_df) * self.standard_error)
         if high < 0 and self.z_against() < z:  # the variance of chance is the larger one
@@ -184,13 +173,12 @@ class ScoreInterval:
         - 3 estimate), in part the variance of units that all raters know or all guess. Without this
         the low end was above a true 0.1 of label sets at some look of 9% to 14%, with it of 1%.
         """
-        m = self.moments
-        low, high = m.roots(q)
-        if low > 0 and m.n * (1 - m.th) ** 2 <= q * max(m.sig + m.B, m.v0):
+        low, high = self.roots(q)
+        if low > 0 and self.n * (1 - self.th) ** 2 <= q * max(self.sig + self.B, self.v0):
             low = 0.0
         if (w := min(1.0, 1 - 3 * self.estimate)) > 0:
-            slope, B = (1 - w) * m.sig + w * (m.v0 + 1), (1 - w) * m.B - w
-            low = min(low, replace(m, s=m.E * slope, B=B).roots(q)[0])
+            slope, B = (1 - w) * self.sig + w * (self.v0 + 1), (1 - w) * self.B - w
+            low = min(low, replace(self, s=self.E * slope, B=B).roots(q)[0])
         return self._cut(low), high
 
     def _cut(self, low: float) -> float:
@@ -203,18 +191,18 @@ class ScoreInterval:
         q(z) = n (T - th)² / V(T), th' for th if the estimate is below it. Below 0, V is at least
         v0 if `chance`. Above, z is at most that of the t interval.
         """
-        m, T = self.moments, 1 - value
-        V = m.sig * T + m.B * T * T
-        if m.th < T:
-            z = m.z_of(m.n * (T - m.th) ** 2 / V) if V > 0 else _LARGEST_Z
+        T = 1 - value
+        V = self.sig * T + self.B * T * T
+        if self.th < T:
+            z = self.z_of(self.n * (T - self.th) ** 2 / V) if V > 0 else _LARGEST_Z
             if self.standard_error > 0:
-                z = min(z, z_of_t((T - m.th) / self.standard_error, self.t_df))
+                z = min(z, z_of_t((T - self.th) / self.standard_error, self.t_df))
             return z
         if value == 0 and chance:
-            V = max(V, m.v0)
-        if m.shifted <= T:
+            V = max(V, self.v0)
+        if self.shifted <= T:
             return 0.0
-        return m.z_of(m.n * (m.shifted - T) ** 2 / V) if V > 0 else _LARGEST_Z
+        return self.z_of(self.n * (self.shifted - T) ** 2 / V) if V > 0 else _LARGEST_Z
 
     def p_value(self, value: float = 0.0) -> float:
         """Return the two-sided p-value of H0: coefficient = value."""
@@ -241,19 +229,12 @@ def z_of_t(t: float, df: float) -> float:
     return normal_quantile(max(t_tail(df, t), _LEAST_SF))
 
 
-def score_interval(whole: UnitSums, error: float, t_df: float) -> ScoreInterval | None:
+def score_interval(
+    whole: UnitSums, standard_error: float = nan, t_df: float = nan
+) -> ScoreInterval | None:
     """Return the score interval of a coefficient, or None if it is undefined.
 
-    `error` and `t_df` are the standard error and the degrees of freedom of its t interval.
-    """
-    found = moments(whole)
-    # Without a chance term 0 is the least value; the others have none.
-    least = 0.0 if isinstance(whole.model, NoChance) else None
-    return None if found is None else ScoreInterval(found, error, t_df, least)
-
-
-def moments(whole: UnitSums) -> Moments | None:
-    """Return the moments of the sums of a study, or None if it is undefined.
+    The standard error and the degrees of freedom are those of its t interval.
 
     With the features of units (see `sums`), ratio = n' / M (n' the units that count, by weight) and
     y_i = c_i' F X / (r_i P), the linearised values of x = O / M and of y without its small-sample
@@ -267,7 +248,7 @@ def moments(whole: UnitSums) -> Moments | None:
     """
     case, model, by_ratings = whole.case, whole.model, whole.model.weigh == "ratings"
     tally, urn = case.tally, Urn(model.weigh)
-    if tally.n_pairable_units < 2:
+    if whole.undefined is not None or tally.n_pairable_units < 2:
         return None
     pi = whole.urn / whole.urn.sum()
     e = whole.to_values / whole.urn.sum() if model == urn else urn.form_dot(case, pi)
@@ -277,12 +258,12 @@ def moments(whole: UnitSums) -> Moments | None:
     S, (f, _), y, y_i = whole.totals, whole.of_patterns, whole.y, whole.y_i
     x, E = float(S.O / S.M), float(y * (1 - S.own / S.P**2))
     ratio = 1 / whole.rbar if by_ratings else S.P / S.M
-    delta, counted = x + ratio * (f.O - x * f.M), tally.multiplicity * f.n
+    delta = x + ratio * (f.O - x * f.M)
+    if whole.linearised.by_unit:
+        delta = delta[tally.unit_patterns]
     share: Floats | float = ratio * f.M if by_ratings else 1.0
-    if model.needs_raters and case.study is not None and tally.unit_patterns is not None:
-        delta, counted = delta[tally.unit_patterns], np.ones(tally.n_units)
     psi = np.full(len(delta), E) if y_i is None else E + 2 * share * (y_i - E)
-    drawn = _as_drawn(case, x, E, delta, psi, counted)
+    drawn = _as_drawn(case, x, E, delta, psi, whole.linearised.counted)
     if drawn is None:
         return None
     delta, psi, m, df, pseudo = drawn
@@ -293,7 +274,10 @@ def moments(whole: UnitSums) -> Moments | None:
     pairs = rb * (rb - 1) / 2
     s0 = (M2 + 2 * (rb - 2) * S2 + (pairs - 1 - 2 * (rb - 2)) * apart**2) / (pairs * apart)
     s0 *= pseudo * float(S.P / S.M)
-    psi_k = np.full(len(pi), E) if model.fixed else 2 * whole.of_values - E
+    psi_k = np.full(len(pi), E)
+    if not model.fixed:
+        has_urn = isinstance(model, Urn)
+        psi_k = 2 * (whole.to_values / S.P if has_urn else model.of_values(case)) - E
     c0 = dot(pi * e, psi_k) / apart
     seen = dot(m, delta) + _PSEUDO * s0
     s = (dot(m, delta * delta) + _PSEUDO * s0**2) / seen
@@ -302,7 +286,10 @@ def moments(whole: UnitSums) -> Moments | None:
     v0 = 0.0
     if type(model) is Urn:  # the variance of Do / De if all answers are drawn from the urn
         v0 = n * _chance_variance(whole, E, M2 - 2 * S2 + apart**2)
-    return Moments(n, df, x, y, E, s, 1 - 2 * c / E + V / E**2, v0)
+    # Without a chance term 0 is the least value; the others have none.
+    least = 0.0 if isinstance(model, NoChance) else None
+    B = 1 - 2 * c / E + V / E**2
+    return ScoreInterval(n, df, x, y, E, s, B, v0, standard_error, t_df, least)
 
 
 def _chance_variance(whole: UnitSums, E: float, M: float) -> float:

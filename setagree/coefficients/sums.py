@@ -378,13 +378,6 @@ class UnitSums:
         w = self.case.pairable_weights
         return w, w if self.model.weigh == "ratings" else self.case.unit_weights
 
-    @property
-    def of_values(self) -> Floats:
-        """The y_i of a row whose answers are all k, of shape (K,)."""
-        if isinstance(self.model, Urn):
-            return np.asarray(self.to_values / self.totals.P)
-        return self.model.of_values(self.case)
-
     @cached_property
     def same_rater(self) -> SameRater | None:
         """Sums over pairs of one rater in one document for alpha of units with sizes, else None."""

@@ -456,5 +456,5 @@ def _ends(part: Agreement, width: float, level: float) -> tuple[float, float]:
     score = part.inference.score
     if score is None or part.inference.n_rarer < FEWEST_RARER:
         return float("nan"), float("nan")
-    z, m = z_of_level(level), score.moments
-    return score.at_q(width**2 * m.n * m.q(z) / z**2)
+    z = z_of_level(level)
+    return score.at_q(width**2 * score.n * score.q(z) / z**2)

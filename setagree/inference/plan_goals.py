@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from setagree.checks import LOOPED, check_drawing, check_level, public
 from setagree.coefficients.case import ROUNDING
-from setagree.coefficients.score_interval import Moments
+from setagree.coefficients.score_interval import ScoreInterval
 from setagree.coefficients.tails import normal_quantile, normal_tail, t_quantile
 from setagree.coefficients.uncertain import LEAST_DF, uncertain_number
 from setagree.errors import (
@@ -277,8 +277,8 @@ class Precision:
         n SE² of the pilot.
     name : str
         What is estimated, for messages.
-    score : Moments or None
-        Moments of the pilot for the score interval; None if there is none.
+    score : ScoreInterval or None
+        The score interval of the pilot; None if there is none.
     kurtosis, n_pilot, df_pilot : float
         K of the linearised values of the pilot's units, or of its clusters; their number; the
         degrees of freedom of the pilot's t.
@@ -288,7 +288,7 @@ class Precision:
     estimate: float
     variance: float
     name: str
-    score: Moments | None = None
+    score: ScoreInterval | None = None
     kurtosis: float = 3.0
     n_pilot: float = inf
     df_pilot: float = inf

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Rng, as_generator, check_resamples
-from setagree.coefficients.score_interval import moments
+from setagree.coefficients.score_interval import score_interval
 from setagree.errors import (
     DataError,
     OptionError,
@@ -629,7 +629,7 @@ def _planned(
         plain.estimate,
         variance,
         f"{plain.coefficient} [{plain.distance}]",
-        moments(plain.sums) if plain.inference.method == "score" else None,
+        score_interval(plain.sums) if plain.inference.method == "score" else None,
         *(() if goals.assurance is None else kurtosis_of(agreement)),
     )
     tried = n_raters

@@ -11,7 +11,7 @@ from small_studies import annotations, random_rows, score_ends, sets_of, text
 import setagree as sa
 from setagree.coefficients import score_interval as module
 from setagree.coefficients.chance_models import Urn
-from setagree.coefficients.score_interval import moments, score_interval
+from setagree.coefficients.score_interval import score_interval
 from setagree.credit.build import WeightBuilder
 from setagree.distances import distance_names, get_distance
 from setagree.errors import OptionError, UndefinedAgreementWarning
@@ -51,7 +51,7 @@ class TestVectors:
     def test_walkthrough_inside(self):
         """T1, its own low end and what it is made of."""
         alpha = sa.krippendorff_alpha(study_of(T1))
-        found = moments(alpha.sums)
+        found = score_interval(alpha.sums)
         assert found.s == pytest.approx(0.7435992016, abs=6e-11)
         assert pytest.approx(-1.0019488083, abs=6e-11) == found.B
         assert found.n * found.Do / found.s == pytest.approx(6.8057683195, abs=6e-11)

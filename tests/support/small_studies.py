@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import setagree as sa
-from setagree.coefficients.score_interval import moments, z_of_level
+from setagree.coefficients.score_interval import score_interval, z_of_level
 from setagree.coefficients.sums import UnitSums
 
 Rows = list[list[Any]]
@@ -81,5 +81,5 @@ def row_lists(
 
 def score_ends(case, model, level):
     """Return the ends of the score interval before the minimum with t and any cut."""
-    found = moments(UnitSums(case, model))
+    found = score_interval(UnitSums(case, model))
     return found.roots(found.q(z_of_level(level)))
