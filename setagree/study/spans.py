@@ -232,7 +232,15 @@ def from_spans(
         check_choice("tokens", tokens, ("words",))
     names = {"document": document, "rater": rater, "start": start, "end": end, "label": label}
     spans = table_spans(as_pandas(data), names, length, text)
-    _add_done(spans, done)
+    if done is None:
+        spans.warn_open("done='all'")
+    elif isinstance(done, str):
+        check_choice("done", done, ("all",))
+        spans.done |= dict.fromkeys(spans.open_pairs, "done=")
+    elif isinstance(done, Iterable) and not isinstance(done, Mapping | pd.DataFrame):
+        spans.keep(dict.fromkeys(tuple(map(tidied, pair)) for pair in done), "done=")
+    else:
+        raise OptionError(f"done={shorten(done)} must be 'all' or (document, rater) pairs.")
     return study_of_spans(cls, spans, tokens=tokens, chance=chance)
 
 
@@ -284,19 +292,6 @@ def _of_documents(
             problem = f"column {source!r} has several values for document {shorten(name)}"
             raise DataError(f"{place}: {problem}.")
     return values
-
-
-def _add_done(spans: Spans, done: Done) -> None:
-    """Add the documents that raters annotated without spans, or warn of those without rows."""
-    if done is None:
-        spans.warn_open("done='all'")
-    elif isinstance(done, str):
-        check_choice("done", done, ("all",))
-        spans.done |= dict.fromkeys(spans.open_pairs, "done=")
-    elif isinstance(done, Iterable) and not isinstance(done, Mapping | pd.DataFrame):
-        spans.keep(dict.fromkeys(tuple(map(tidied, pair)) for pair in done), "done=")
-    else:
-        raise OptionError(f"done={shorten(done)} must be 'all' or (document, rater) pairs.")
 
 
 def study_of_spans(

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from setagree.errors import DataError, FileError
 from setagree.exports.blank_answers import Found, settle
@@ -47,13 +47,8 @@ class _Value(NamedTuple):
     place: str = ""
 
 
-class _Document(NamedTuple):
-    """The annotations of one user to one document, its text, and the offsets of its tokens."""
-
-    name: str
-    values: list[_Value]
-    text: str
-    tokens: list[tuple[int, int]]
+_Document: TypeAlias = tuple[list[_Value], str, list[tuple[int, int]]]
+"""The annotations of one user in one document, its text, and the offsets of its tokens."""
 
 
 def holds(peek: Peek) -> bool:
@@ -66,20 +61,21 @@ def holds(peek: Peek) -> bool:
 
 def read(path: Path, request: Request) -> Answers:
     """Return the values of one feature of the annotations of documents."""
-    documents = {file: _opened(file, path) for file in _files(path)}
-    questions = [value.question for document in documents.values() for value in document.values]
+    values_of = {file: _opened(file, path)[0] for file in _files(path)}
+    questions = [value.question for values in values_of.values() for value in values]
     question = choose_question(request.question, questions, path.name)
     rows = []
-    for file, document in documents.items():
-        values = [value for value in document.values if value.question == question]
+    for file, all_values in values_of.items():
+        name = file.relative_to(path).as_posix()
+        values = [value for value in all_values if value.question == question]
         if len(parts := {value.ends for value in values}) > 1:
             raise DataError(
-                f"{document.name} has annotations of {question!r} in {len(parts)} places; the label"
+                f"{name} has annotations of {question!r} in {len(parts)} places; the label"
                 " set of a document must be the annotations of the document, or of one span. Make "
                 "each rated passage a document."
             )
         labels = frozenset(value.text for value in values)
-        rows.append((file.parent.name, file.stem, labels, document.name))
+        rows.append((file.parent.name, file.stem, labels, name))
     return settle(Found.from_rows(path.name, rows), request, why=_WHY)
 
 
@@ -87,10 +83,10 @@ def read_spans(path: Path, _: Request, spans: Spans) -> None:
     """Add the spans of all features, whose offsets count UTF-16 units."""
     spans.utf16, spans.why = True, _WHY
     for file in [path] if path.is_file() else _files(path):
-        document = _opened(file, file.parents[1], has_names=True)
-        pair = spans.add_done(file.parent.name, file.stem, shown(file), document.text)
-        spans.tokens[pair[0]] = document.tokens
-        for layer, label, ends, offset in document.values:
+        values, text, tokens = _opened(file, file.parents[1], has_names=True)
+        pair = spans.add_done(file.parent.name, file.stem, shown(file), text)
+        spans.tokens[pair[0]] = tokens
+        for layer, label, ends, offset in values:
             if ends is not None:
                 place = f"{shown(file)}, {offset}"
                 spans.rows.append(Span(*pair, *ends, label, place, layer=layer))
@@ -125,7 +121,12 @@ def _opened(file: Path, root: Path, *, has_names: bool = False) -> _Document:
     with readable(Source(file)):
         content, suffix = _content(file, name)
     if suffix == ".xmi":
-        return _of_xmi(parse_xml(BytesIO(content), name), name, has_names=has_names)
+        cas = parse_xml(BytesIO(content), name)
+        sofa = cas.find(f"{_UIMA}cas.ecore}}Sofa")
+        elements = (x for x in cas if x.tag.endswith("}Token") and "begin" in x.attrib)
+        tokens = [_ends(x.attrib["begin"], x.attrib["end"], name) for x in elements]
+        values = [*_xmi_values(cas, name, has_names=has_names)]
+        return values, "" if sofa is None else sofa.get("sofaString", ""), tokens
     try:
         return _of_tsv(content.decode("utf-8-sig"), name)
     except UnicodeDecodeError as error:
@@ -147,18 +148,6 @@ def _content(file: Path, name: str) -> tuple[bytes, str]:
 
 
 # ---- XMI ----------------------------------------------------------------------------------------
-
-
-def _of_xmi(root: ET.Element, name: str, *, has_names: bool) -> _Document:
-    """Return the annotations of the document, and of spans in custom layers.
-
-    `has_names` adds the layer of named entities, which every project has.
-    """
-    sofa = root.find(f"{_UIMA}cas.ecore}}Sofa")
-    text = "" if sofa is None else sofa.get("sofaString", "")
-    elements = (x for x in root if x.tag.endswith("}Token") and "begin" in x.attrib)
-    tokens = [_ends(x.attrib["begin"], x.attrib["end"], name) for x in elements]
-    return _Document(name, [*_xmi_values(root, name, has_names=has_names)], text, tokens)
 
 
 def _ends(begin: str, end: str, place: str) -> tuple[int, int]:
@@ -249,7 +238,7 @@ def _of_tsv(text: str, name: str) -> _Document:
         _Value(question, value, (min(parts)[0], max(end for _, end in parts)), place)
         for (question, _), (value, place, parts) in spans.items()
     ]
-    return _Document(name, values, joined.decode("utf-16-le", "replace"), tokens)
+    return values, joined.decode("utf-16-le", "replace"), tokens
 
 
 def _sign(escaped: re.Match[str]) -> str:

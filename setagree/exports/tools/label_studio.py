@@ -130,7 +130,9 @@ def _check_other_types(annotations: list[Node], path: Path) -> None:
 def read_spans(path: Path, request: Request, spans: Spans) -> None:
     """Add the labelled spans of each annotation; one without results has no spans."""
     for task in read_records(path, request.encoding, name="tasks"):
-        document, text = task.at("id").name(), _text_of(task.at("data"))
+        document, data = task.at("id").name(), task.at("data").members()
+        texts = {key: value for key, value in data.items() if isinstance(value, str)}
+        text = next(iter(texts.values())) if len(texts) == 1 else texts.get("text")
         for annotation in task.at("annotations").items():
             if annotation.flag("was_cancelled"):
                 continue
@@ -155,12 +157,6 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                     spans.rows.append(Span(*pair, *ends, label.label(), place, quote, layer))
     if spans.lengths:  # the only text of a recording is its address
         spans.texts.clear()
-
-
-def _text_of(data: Node) -> str | None:
-    """Return the text of a task: its only text, or the one with the key ``text``."""
-    texts = {key: value for key, value in data.members().items() if isinstance(value, str)}
-    return next(iter(texts.values())) if len(texts) == 1 else texts.get("text")
 
 
 # ---- JSON-MIN ------------------------------------------------------------------------------------
