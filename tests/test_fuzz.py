@@ -18,7 +18,7 @@ pytest.importorskip("typer", reason="the extra 'cli' is not installed")
 
 
 @pytest.mark.parametrize(
-    ("family", "cases"), [("tables", 120), ("arguments", 80), ("commands", 15)]
+    ("family", "cases"), [("tables", 60), ("arguments", 80), ("commands", 15)]
 )
 def test_short_run(family, cases):
     """Random cases of a fixed seed end as they must."""

@@ -421,12 +421,12 @@ def run(folder, command, *words):
     return result.exit_code, result.stdout + text, result.stderr.splitlines()
 
 
-# These take the longest, and read as all commands do: rows, repeats and cells stand for the rest.
+# These take the longest, and read as all commands do: a few options stand for the rest.
 LONG = {"diagnose", "report", "panel"}
 OF_ALL = [
     (command, given, letter)
     for command, given, letter in cells(OF_COMMANDS, (*SAMPLING, *READING))
-    if command not in LONG or given in {*SAMPLING, "where", "duplicates", "blank"} or letter != "c"
+    if command not in LONG or given in {"cluster", "where", "duplicates"} or letter != "c"
 ]
 
 

@@ -18,7 +18,13 @@ from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.scorer import Scorer
 
 KNOWN = [name for name in COEFFICIENTS if name != "mv_alpha"]
-PAIRS = [(coefficient, distance) for coefficient in KNOWN for distance in distance_names()]
+PAIRS = [
+    (coefficient, distance)
+    for k, coefficient in enumerate(KNOWN)
+    for l, distance in enumerate(distance_names())
+    if (k + l) % 3 == 0
+]
+"""A third of all pairs: leaving out takes the sums that `test_replicates` weights with all."""
 
 
 def without(rows, coefficient, distance):

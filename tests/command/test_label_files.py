@@ -107,7 +107,12 @@ def test_the_report_names_it(option):
     page = Path("r.md").read_text(encoding="utf-8")
     assert distance.name.replace("_", "\\_") in page or distance.name in page
     assert file in page
-    said = ok("diagnose", "--tables", "study.csv", option, file, "--resamples", "19", "--seed", "1")
+
+
+def test_the_diagnosis_names_it():
+    file, distance = OPTIONS["--taxonomy"]
+    more = ["--taxonomy", file, "--resamples", "19", "--seed", "1"]
+    said = ok("diagnose", "--tables", "study.csv", *more)
     assert f"the {distance.name} distance" in " ".join(said.split())
 
 

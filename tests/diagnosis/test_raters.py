@@ -132,7 +132,7 @@ class TestByRater:
     @pytest.mark.parametrize(
         "coefficient", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac", "percent_agreement"]
     )
-    @settings(max_examples=30)
+    @settings(max_examples=15)
     @given(STUDIES, st.sampled_from(["masi", "nominal", "hamming", "any_overlap"]))
     # All credit is full: AC has pe = 1 for all raters, and less without r1 or r2.
     @example([[None, {"a", "b"}, {"a", "b", "d"}], [{"a", "b"}, {"a", "b", "d"}]], "any_overlap")
@@ -272,7 +272,7 @@ def crowd_of_raters(n, kind="labels"):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::setagree.errors.SwappedColumnsWarning")
 class TestByManyRaters:
-    @settings(max_examples=60)
+    @settings(max_examples=30)
     @given(STUDIES, st.sampled_from(["masi", "jaccard", "nominal"]), st.integers(0, 5))
     def test_all_at_once_as_one_by_one(self, rows, distance, lone):
         few = study_of(rows)
@@ -723,11 +723,11 @@ class TestOverTime:
 
 @pytest.mark.slow
 def test_the_best_of_six_raters_alike():
-    """Of raters who are alike the best to leave out raises alpha by 0.02 on average (error 0.001).
+    """Of raters who are alike the best to leave out raises alpha by 0.02 on average (error 0.0015).
 
-    200 studies of 50 units.
+    80 studies of 50 units.
     """
-    best = [sa.by_rater(sa.simulate(50, 6, rng=k)).iloc[0] for k in range(200)]
+    best = [sa.by_rater(sa.simulate(50, 6, rng=k)).iloc[0] for k in range(80)]
     assert np.mean([one["difference"] for one in best]) == pytest.approx(0.022, abs=0.004)
 
 
@@ -736,7 +736,7 @@ def test_the_best_of_six_raters_alike():
 def test_no_rater_of_raters_alike(world):
     rng, found, R = np.random.default_rng(3), 0, 6
     share = np.array([0.9, 0.05, 0.05]) if world == "one label dominates" else np.full(3, 1 / 3)
-    for k in range(100):
+    for k in range(60):
         truth, n = rng.choice(3, 60, p=share), 60
         known = rng.random((n, R)) < (0 if world == "guess" else 0.6)
         if world == "blocks":  # three raters each rate 30 units, the first 30 of which are harder
@@ -750,7 +750,7 @@ def test_no_rater_of_raters_alike(world):
         rows = [(g, i, f"l{v}") for (i, g), v in np.ndenumerate(answers) if rates[i, g]]
         study = sa.Annotations.from_triples(rows, kind="category")
         found += bool((sa.by_rater(study, n_resamples=119, rng=k)["p_holm"] <= 0.05).any())
-    assert stats.binomtest(found, 100).proportion_ci(0.95).low <= 0.07
+    assert stats.binomtest(found, 60).proportion_ci(0.95).low <= 0.07
 
 
 class TestWhatIf:

@@ -111,7 +111,7 @@ def score(study, coefficient):
 class TestPlainCalls:
     @pytest.mark.parametrize("coefficient", COEFFICIENTS)
     @pytest.mark.parametrize("design", DESIGNS)
-    @settings(max_examples=3)
+    @settings(max_examples=2)
     @given(seed=st.integers(0, 999))
     def test_groups(self, coefficient, design, seed):
         """Counts, estimate, standard error and interval are those of the group's own study.
@@ -138,7 +138,7 @@ class TestPlainCalls:
 
     @pytest.mark.parametrize("coefficient", COEFFICIENTS)
     @pytest.mark.parametrize("design", DESIGNS)
-    @settings(max_examples=3)
+    @settings(max_examples=2)
     @given(seed=st.integers(0, 999))
     def test_differences(self, coefficient, design, seed):
         """A group differs from the weighted mean of the others, and all by Welch's F.

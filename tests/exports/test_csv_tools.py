@@ -77,7 +77,7 @@ LABEL = st.text("abcé <>&'\"{}[]=%-:#.1", min_size=1, max_size=8).map(str.strip
 @pytest.mark.filterwarnings("ignore:.*in brackets")
 @pytest.mark.filterwarnings("ignore::setagree.errors.SimilarLabelsWarning")
 @pytest.mark.parametrize("name", ["mturk_pipe", "appen", "toloka", "zooniverse", "atlasti"])
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sets=st.lists(st.sets(LABEL, max_size=3), min_size=11, max_size=11))
 def test_hostile_labels_come_back(name, save, sets):
     truth = dict(zip(TRUTH, sets, strict=True))
@@ -89,7 +89,7 @@ def test_hostile_labels_come_back(name, save, sets):
 def test_damaged_files_give_a_sentence(name, save):
     writer, truth, said = WRITERS[name]
     text = writer(truth)
-    cut = [text[:end] for end in range(1, len(text), max(1, len(text) // 20))]
+    cut = [text[:end] for end in range(1, len(text), max(1, len(text) // 10))]
     header, _, rest = text.partition("\n")
     mark = "\t" if name == "toloka" else ","
     names = header.split(mark)

@@ -125,7 +125,6 @@ def test_a_table_and_a_path_go_for_the_study(name, path):
     assert made(name, TABLE) == made(name, study)
     if name not in {"cohen_kappa", "scott_pi"}:  # the file has four raters
         assert made(name, path) == made(name, study)
-        assert made(name, [path]) == made(name, study)
 
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"agreement"}))

@@ -163,7 +163,7 @@ assert all(eager.equals(one) for one in lazy), (eager, lazy)
 
 
 class TestParity:
-    @settings(max_examples=100)
+    @settings(max_examples=50)
     @given(question=questions())
     def test_lazy(self, question):
         """The rows and the warning of memory, in a lazy frame of Polars."""
@@ -314,8 +314,10 @@ class TestZones:
     def test_files(self, local, tmp_path):
         assert time.tzname != ("UTC", "UTC"), local
         for path in in_files(timed("us"), tmp_path):
-            self.check(path)
-            # Text is compared by the code that reads a file into memory, which gets all conditions.
+            # Text is compared by the code that reads a file into memory, which gets all conditions;
+            # a Parquet file is a table of Arrow there.
+            if not path.endswith("parquet"):
+                self.check(path)
             self.check(path, [*KEPT_BEFORE][:2] + [*KEPT_BEFORE][-1:], memory_limit="500MB")
 
     @pytest.mark.slow

@@ -233,7 +233,7 @@ class TestDawidSkene:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("cells", [dawid_skene_module._CELL_BLOCK_SIZE, 1])
-    @settings(max_examples=4)
+    @settings(max_examples=2)
     @given(seed=st.integers(0, 10**6))
     def test_labels_together_as_one_by_one(self, cells, seed):
         rng = np.random.default_rng(seed)

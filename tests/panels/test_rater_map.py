@@ -289,17 +289,17 @@ class TestVerdict:
 
     @pytest.mark.slow
     def test_noise_is_called_noise(self):
-        """Under exchangeable raters p is uniform: at most 0.05 in about 5 of 100 studies.
+        """Under exchangeable raters p is uniform: at most 0.05 in about 3 of 60 studies.
 
-        More than 12 of 100 has a probability of 0.1%.
+        More than 9 of 60 has a probability of 0.1%.
         """
         found = 0
-        for seed in range(100):
+        for seed in range(60):
             rng = np.random.default_rng(seed)
             rows = random_rows(rng, sets_of("ab"), units=20, raters=6, missing=0.1)
             result = rater_map(annotations(rows), n_resamples=39, rng=seed)
             found += result.p_value <= 0.05
-        assert found <= 12
+        assert found <= 9
         quiet = rater_map(
             annotations(random_rows(np.random.default_rng(3), sets_of("ab"), units=20, raters=6)),
             rng=1,

@@ -64,13 +64,17 @@ DISTANCES: dict[str, Distance] = {
     "overlap": sa.OverlapDistance(lambda a, b, i: (a + b - 2 * i) / (a + b - i + 1), name="ours"),
 }
 
+OWN = ("overlap", "callback", "matrix")
 PAIRS = [
     (name, distance)
-    for name in COEFFICIENTS
-    for distance, d in DISTANCES.items()
-    if distance != "interval"
-    if name != "mv_alpha" or isinstance(d, NominalDistance | sa.OverlapDistance)
+    for place, name in enumerate(COEFFICIENTS)
+    for distance in ("nominal", "masi", OWN[place % 3])
+    if name != "mv_alpha" or isinstance(DISTANCES[distance], NominalDistance | sa.OverlapDistance)
 ]
+"""Each coefficient with two distances that have weights of their own, and with one of the others.
+
+So small a study has a matrix of weights for all distances but the nominal one.
+"""
 
 
 def fitting(name: str, rows: Rows) -> Rows:
