@@ -130,12 +130,8 @@ def panel(
     decisions: list[Decision] = []
     result: AltTestTable | ReplacementTable | None = None
     try:
-        test: dict[str, Any] = {
-            "epsilon": members.epsilon,
-            "q": members.q,
-            "min_units": members.min_units,
-        }
-        result = table = sa.alt_test(study, **of_all, **test)
+        how = {"epsilon": members.epsilon, "q": members.q, "min_units": members.min_units}
+        result = table = sa.alt_test(study, **of_all, **cast(Any, how))
     except DataError:
         if margin is None or len(people) != 2:
             raise

@@ -177,7 +177,13 @@ def question_table(
     agreements: Mapping[str, Agreement], level: float, weights: Mapping[str, float] | None = None
 ) -> QuestionTable:
     """Return the agreements on several questions as rows, and their mean."""
-    rows = [_row(name, one, level) for name, one in agreements.items()]
+    shared = "coefficient distance n_units n_raters n_ratings"
+    rows = [
+        {"question": name, "kind": one.tally.kind}
+        | {column: getattr(one, column) for column in shared.split()}
+        | {**uncertainty(one, level), "p_value": one.p_value, **reasons(one)}
+        for name, one in agreements.items()
+    ]
     mean, last = _mean(agreements, rows, weights or dict.fromkeys(agreements, 1.0), level)
     return QuestionTable(agreements, mean, pd.DataFrame([*rows, last]), level)
 
@@ -280,13 +286,6 @@ def _typed(table: pd.DataFrame, how: Reading, name: str | None = None) -> Annota
     if how.kind is None and are_numbers:
         return _opened(table, replace(how, labels=None, value=name))
     return _opened(table, replace(how, labels=name, value=None))
-
-
-def _row(question: str, one: Agreement, level: float) -> dict[str, Any]:
-    names = "coefficient distance n_units n_raters n_ratings"
-    head = {"question": question, "kind": one.tally.kind}
-    head |= {name: getattr(one, name) for name in names.split()}
-    return {**head, **uncertainty(one, level), "p_value": one.p_value, **reasons(one)}
 
 
 def _mean(

@@ -63,8 +63,8 @@ class Published:
     estimate: float
     standard_error: float
 
-    def __str__(self) -> str:
-        return f"estimate {self.estimate:.4f} (se {self.standard_error:.4f})"
+    def __repr__(self) -> str:
+        return f"<estimate {self.estimate:.4f} (se {self.standard_error:.4f})>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,11 +108,9 @@ class Benchmark(Result):
     )
 
     def __repr__(self) -> str:
-        judged = self.agreement
+        judged, name = self.agreement, repr(self.agreement)[1:-1]
         if isinstance(judged, Agreement):
             name = f"{judged.coefficient} [{judged.distance}] {judged.estimate:.4f}"
-        else:
-            name = str(judged)
         return bracketed(f"Benchmark of {name} on {self.scale}: {self.verdict}", self.remark)
 
     @property
@@ -121,17 +119,14 @@ class Benchmark(Result):
         return getattr(self.agreement, "remark", None)
 
     def _heading(self) -> str:
-        judged = self.agreement
-        return repr(judged)[1:-1] if isinstance(judged, Agreement) else str(judged)
+        return repr(self.agreement)[1:-1]
 
     def _notes(self) -> list[str]:
         judged = self.agreement
         rule = " It is the best level whose cumulative membership (Gwet's) reaches 95%."
         proposed = PROPOSED_FOR.get(self.scale)
         caution = f"{proposed}. {PARTIAL_CREDIT}" if proposed else PARTIAL_CREDIT
-        if isinstance(judged, Published):
-            return [f"Verdict: {self.verdict}.{rule} {caution}"]
-        if not np.isnan(self.at_least):
+        if isinstance(judged, Agreement) and not np.isnan(self.at_least):
             about = raters_in_words([judged])
             about += f", {drawn}" if (drawn := judged.drawn) else ""
             named = "Fieller's" if judged.interval_method == "fieller" else "score"

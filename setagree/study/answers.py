@@ -252,12 +252,12 @@ def _shape(data: object) -> str:
         return f"{{{counted(len(data), 'key')}: {_joined(map(_shape, data.values()))}}}"
     if not isinstance(data, _rows()):
         return f"{type(data).__name__} ({shorten(data, limit=40)})"
-    if any(isinstance(row, _rows()) for row in data):
-        lengths = [len(row) if isinstance(row, _rows()) else 1 for row in data]
-        if len({*lengths}) == 1:
-            return f"({len(data)}, {lengths[0]})"
-        return f"{counted(len(data), 'row')} of {_joined(map(str, lengths))} answers"
-    return f"({len(data)},)"
+    if not any(isinstance(row, _rows()) for row in data):
+        return f"({len(data)},)"
+    lengths = [str(len(row)) if isinstance(row, _rows()) else "1" for row in data]
+    one = len({*lengths}) == 1
+    rows = counted(len(data), "row")
+    return f"({len(data)}, {lengths[0]})" if one else f"{rows} of {_joined(lengths)} answers"
 
 
 def _joined(parts: Iterable[str]) -> str:

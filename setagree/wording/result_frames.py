@@ -37,17 +37,18 @@ class ResultFrame(pd.DataFrame):
     def _constructor(self) -> Any:
         return pd.DataFrame
 
-    def _main_table(self) -> tuple[TextTable, int]:
-        """Return the main columns as text, and the number of the others."""
+    def _shown_columns(self) -> list[Column]:
+        """Return the main columns that the frame has."""
         # The method of all intervals needs no column, unless they are of several.
         is_mixed = "interval_method" in self and self["interval_method"].nunique() > 1
         hidden = () if is_mixed else ("interval_method",)
-        kept = [one for one in self.main_columns if one.is_in(self) and one.source not in hidden]
-        n_shown = sum(1 if isinstance(one.source, str) else len(one.source) for one in kept)
-        return TextTable.of(self, kept, 0.95), len(self.columns) - n_shown
+        return [one for one in self.main_columns if one.is_in(self) and one.source not in hidden]
 
     def _repr_html_(self) -> str:
-        table, more = self._main_table()
+        columns = self._shown_columns()
+        table = TextTable.of(self, columns, 0.95)
+        shown = sum(1 if isinstance(one.source, str) else len(one.source) for one in columns)
+        more = len(self.columns) - shown
         note = f"<p>{counted(more, 'more column')} in the frame.</p>" if more else ""
         return f"{table.to_html()}{note}"
 
@@ -55,11 +56,10 @@ class ResultFrame(pd.DataFrame):
         """Return the main columns in LaTeX for booktabs; with arguments, as pandas does."""
         if args or options:
             return pd.DataFrame(self).to_latex(*args, **options)
-        columns = [column for column in self.main_columns if column.is_in(self)]
-        return latex_text(self, columns)
+        return latex_text(self, self._shown_columns())
 
     def to_markdown(self, *args: Any, **options: Any) -> Any:
         """Return the main columns as a Markdown table; with arguments, as pandas does."""
         if args or options:
             return pd.DataFrame(self).to_markdown(*args, **options)
-        return self._main_table()[0].to_markdown()
+        return TextTable.of(self, self._shown_columns(), 0.95).to_markdown()
