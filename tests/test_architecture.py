@@ -386,7 +386,7 @@ BUDGET = {
     "reporting": 4_800,
     "scoring": 3_000,
     "study": 9_450,
-    "wording": 1_600,
+    "wording": 1_500,
 }
 """Lines of each room, in fifties. A change may lower them; one that raises them states why."""
 

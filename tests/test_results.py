@@ -13,10 +13,10 @@ import pytest
 from results_support import spoil
 
 import setagree as sa
+from setagree.cli.schemas import json_schema
 from setagree.errors import OptionError
 from setagree.wording.result_base import Result
 from setagree.wording.result_frames import ResultFrame
-from setagree.wording.schemas import json_schema
 from setagree.wording.tables import Column
 
 pytestmark = pytest.mark.usefixtures("few_draws")
