@@ -603,14 +603,10 @@ def _planned(
     generator: np.random.Generator,
 ) -> Plan:
     check_weighted(agreement, "A plan")
-    if units_per_cluster is not None and agreement.case.is_sized:
+    if units_per_cluster is not None and (agreement.case.is_sized or not is_clustered(agreement)):
         raise OptionError(
-            f"{option('units_per_cluster')} is not for units with sizes: a plan counts documents, "
-            "as long as those of the pilot."
-        )
-    if units_per_cluster is not None and not is_clustered(agreement):
-        raise OptionError(
-            f"{option('units_per_cluster')} needs {option('cluster')}, what each unit belongs to."
+            f"{option('units_per_cluster')} needs {option('cluster')}, what each unit belongs to, "
+            "and units without sizes, of which a plan counts documents."
         )
     clusters = pilot_clusters(agreement)
     plain = agreement if clusters is None else clusters.plain

@@ -109,13 +109,18 @@ class Spans:
                 f"first in {self.done[pair]}; keep one of the two."
             )
         self.done[pair] = place
-        if text is not None and self.texts.setdefault(document, text) != text:
+        if text is not None:
+            self.add_text(document, text, place)
+        return pair
+
+    def add_text(self, document: Hashable, text: str, place: str) -> None:
+        """Add the text of a document; raise DataError if it has another one."""
+        if self.texts.setdefault(document, text) != text:
             raise DataError(
                 f"{place}: the text of document {shorten(document)} differs from that in "
                 f"{self.place_of(document)}, so that offsets are not comparable; export both from "
                 "one text."
             )
-        return pair
 
     def place_of(self, document: Hashable) -> str:
         """Return the place of a document by its first rater."""

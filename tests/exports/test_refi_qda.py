@@ -109,3 +109,18 @@ def test_documents_without_passages_are_told_once(tmp_path):
     roster = pd.DataFrame([("d1", "ann"), ("d1", "bob"), ("d2", "ann"), ("d2", "bob")])
     roster.columns = ["unit", "rater"]
     assert sa.read(path, spans=True, roster=roster).n_ratings == 10
+
+
+def test_projects_with_other_texts_are_refused(tmp_path):
+    files = []
+    for coder, digits in (("U1", "0123456789"), ("U2", "0123456780")):
+        (tmp_path / coder).mkdir()
+        path = project(tmp_path / coder, {"d1": [passage(0, 4, coding(coder, "C1"))]})
+        with zipfile.ZipFile(path) as archive:
+            text = archive.read("project.qde").decode()
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("project.qde", text.replace("0123456789", digits))
+        files.append(path)
+    message = r"U2.study.qdpx': the text of document 'd1' differs from that in .*U1.study.qdpx'"
+    with pytest.raises(sa.SetagreeError, match=message):
+        sa.read(files, spans=True)
