@@ -1,4 +1,4 @@
-"""Helpers of readers: choice of a question, names of models, blank answers, XML."""
+"""Helpers of readers: choice of a question, names of models, blank answers, offsets, XML."""
 
 from __future__ import annotations
 
@@ -89,6 +89,14 @@ class _Tree(ET.TreeBuilder):
 
     def doctype(self, *_declaration: object) -> None:
         raise FileError("it declares a document type (DOCTYPE), which exports do not have.")
+
+
+def offsets(start: str, end: str, place: str) -> tuple[int, int]:
+    """Return the offsets of an annotation as integers; raise FileError if they are not."""
+    try:
+        return int(start), int(end)
+    except ValueError:
+        raise FileError(f"{place}: offsets must be integers, not {start!r} and {end!r}.") from None
 
 
 def parse_xml(stream: IO[bytes], name: str) -> ET.Element:

@@ -70,6 +70,15 @@ def test_coded_passages(tmp_path):
     assert sorted(study.units) == ["d1:0-2", "d1:2-4", "d1:4-10"]
 
 
+@pytest.mark.parametrize("start", ["", "x", "1.5"])
+def test_offsets_that_are_not_integers_are_refused(tmp_path, start):
+    path = project(tmp_path, {"d1": [passage(start, 4, coding("U1", "C1"))]})
+    with pytest.raises(
+        sa.SetagreeError, match=rf"qdpx', document 'd1', {start} to 4: offsets must"
+    ):
+        sa.read(path, spans=True)
+
+
 def test_the_text_of_a_document_in_a_file_of_its_own(tmp_path):
     inside = [passage(0, 4, coding("U1", "C1")), passage(2, 4, coding("U2", "C1"))]
     path = project(tmp_path, {"d1": inside})

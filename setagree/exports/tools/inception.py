@@ -14,7 +14,7 @@ from setagree.errors import DataError, FileError
 from setagree.exports.blank_answers import Found, settle
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.json_nodes import shown
-from setagree.exports.reader_helpers import choose_question, parse_xml
+from setagree.exports.reader_helpers import choose_question, offsets, parse_xml
 from setagree.files.streams import Source, readable
 from setagree.study.spans import Span, Spans
 
@@ -124,7 +124,7 @@ def _opened(file: Path, root: Path, *, has_names: bool = False) -> _Document:
         cas = parse_xml(BytesIO(content), name)
         sofa = cas.find(f"{_UIMA}cas.ecore}}Sofa")
         elements = (x for x in cas if x.tag.endswith("}Token") and "begin" in x.attrib)
-        tokens = [_ends(x.attrib["begin"], x.attrib["end"], name) for x in elements]
+        tokens = [offsets(x.attrib["begin"], x.attrib["end"], name) for x in elements]
         values = [*_xmi_values(cas, name, has_names=has_names)]
         return values, "" if sofa is None else sofa.get("sofaString", ""), tokens
     try:
@@ -150,14 +150,6 @@ def _content(file: Path, name: str) -> tuple[bytes, str]:
 # ---- XMI ----------------------------------------------------------------------------------------
 
 
-def _ends(begin: str, end: str, place: str) -> tuple[int, int]:
-    """Return the offsets of an annotation as integers."""
-    try:
-        return int(begin), int(end)
-    except ValueError:
-        raise FileError(f"{place}: offsets must be integers, not {begin!r} and {end!r}.") from None
-
-
 def _xmi_values(root: ET.Element, name: str, *, has_names: bool) -> Iterator[_Value]:
     """Yield the values of annotations.
 
@@ -177,7 +169,7 @@ def _xmi_values(root: ET.Element, name: str, *, has_names: bool) -> Iterator[_Va
         if is_span and not (is_named or element.tag.startswith(_CUSTOM)):  # such as tokens
             continue
         layer = element.tag.rpartition("}")[2]
-        ends = _ends(element.get("begin", ""), element.get("end", ""), name) if is_span else None
+        ends = offsets(element.get("begin", ""), element.get("end", ""), name) if is_span else None
         place = "" if ends is None else f"offset {ends[0]:,}"
         texts = [(key, text) for key, text in element.items() if key[0] != "{" and key not in _ENDS]
         for key, text in texts:
@@ -223,7 +215,7 @@ def _of_tsv(text: str, name: str) -> _Document:
                 f"{name}, {place}: expected {3 + len(columns)} cells; got {len(cells) + 1}."
             )
         begin, _, end = cells[0].partition("-")
-        ends = _ends(begin, end, f"{name}, {place}")
+        ends = offsets(begin, end, f"{name}, {place}")
         if "." not in token:  # otherwise a part of a token
             tokens.append(ends)
             start, size = 2 * ends[0], 2 * (ends[1] - ends[0])

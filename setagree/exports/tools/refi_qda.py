@@ -15,7 +15,7 @@ from setagree.errors import DataError, FileError
 from setagree.exports.blank_answers import Found, settle
 from setagree.exports.format import Answers, Request
 from setagree.exports.json_nodes import shown
-from setagree.exports.reader_helpers import check_useless, parse_xml
+from setagree.exports.reader_helpers import check_useless, offsets, parse_xml
 from setagree.study.spans import Span, Spans
 
 _PROJECT = "project.qde"
@@ -47,10 +47,11 @@ def read_spans(path: Path, _: Request, spans: Spans) -> None:
     spans.why = None
     for document, rater, code, selection in _codings(path):
         if selection is not None:
-            start, end = (int(selection.get(f"{name}Position", -1)) for name in ("start", "end"))
+            start, end = (selection.get(f"{name}Position", "") for name in ("start", "end"))
             place = f"{shown(path)}, document {document!r}, {start} to {end}"
             spans.done.setdefault((document, rater), place)
-            spans.rows.append(Span(document, rater, start, end, code, place))
+            ends = offsets(start, end, place)
+            spans.rows.append(Span(document, rater, *ends, code, place))
     documents = {document for document, _ in spans.done}
     with zipfile.ZipFile(path) as archive:
         for source in _project(path).iterfind("{*}Sources/*"):
