@@ -254,19 +254,17 @@ def likely_models(study: Annotations, *, maybe: bool = False) -> list[Any]:
 
 def models_sentences(study: Annotations) -> list[str]:
     """Return sentences on the models that were set apart and those among the raters."""
-    marked, likely = marked_models(study), likely_models(study)
-    sets = f"{option('model')} sets models apart"
-    parts = [f"Set apart, as models: {listing(study.models_apart)}."] if study.models_apart else []
-    if marked and len(marked) < study.n_raters:
-        count = "Models count as raters" if len(marked) > 1 else "A model counts as a rater"
-        parts.append(f"{count}: {listing(marked)}. {sets}.")
-    if likely and len(likely) < study.n_raters:
-        which = "Models, by their names, are" if len(likely) > 1 else "A model, by its name, is"
-        parts.append(f"{which} among the raters: {listing(likely)}. {sets}.")
-    if maybe := likely_models(study, maybe=True):
-        which = f"Are {listing(maybe)} models" if len(maybe) > 1 else f"Is {listing(maybe)} a model"
-        parts.append(f"{which}? {sets}.")
-    return parts
+    groups = {
+        "Models count as raters": marked_models(study),
+        "Raters with names of models": likely_models(study),
+        "Raters who may be models": likely_models(study, maybe=True),
+    }
+    apart = [f"Set apart, as models: {listing(study.models_apart)}."] if study.models_apart else []
+    return apart + [
+        f"{what}: {listing(raters)}. {option('model')} sets models apart."
+        for what, raters in groups.items()
+        if 0 < len(raters) < study.n_raters
+    ]
 
 
 def set_apart(study: Annotations, models: str | Sequence[str]) -> Annotations:

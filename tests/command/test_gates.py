@@ -53,7 +53,7 @@ def test_a_model_among_the_raters_is_named(study):
     table = pd.read_csv("study.csv").replace({"rater": {"r4": "gpt-4o"}})
     table.to_csv("models.csv", index=False)
     result = invoke("check", "models.csv", "--at-least", 0.2)
-    assert "A model, by its name, is among the raters: 'gpt-4o'" in result.stderr
+    assert "Raters with names of models: 'gpt-4o'" in result.stderr
     apart = invoke("check", "models.csv", "--at-least", 0.2, "--model", "gpt-4o")
     assert "Set apart, as models: 'gpt-4o'" in apart.stderr
 

@@ -37,7 +37,7 @@ def test_a_column_of_roles_marks_models():
     said = "Models count as raters: 'gpt-4o', 'llama-3'. model= sets models apart."
     assert said in str(sa.agreement(study))
     one = sa.read(TABLE[TABLE["rater"] != "gpt-4o"], rater_columns=["role"])
-    assert "A model counts as a rater: 'llama-3'." in str(sa.agreement(one))
+    assert "Models count as raters: 'llama-3'." in str(sa.agreement(one))
 
 
 @pytest.mark.parametrize("roles", [{"gpt-4o": "judge"}, {}])
@@ -80,11 +80,11 @@ def test_a_report_counts_no_marked_model(tmp_path):
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        (["ChatGPT"], "A model, by its name, is among the raters: 'ChatGPT'. "),
-        (["GPT", "Qwen-max"], "Models, by their names, are among the raters: 'GPT', 'Qwen-max'. "),
-        (["claude-opus"], "A model, by its name, is among the raters: 'claude-opus'. "),
-        (["Claude"], "Is 'Claude' a model? "),
-        (["Claude", "gemini"], "Are 'Claude', 'gemini' models? "),
+        (["ChatGPT"], "Raters with names of models: 'ChatGPT'. "),
+        (["GPT", "Qwen-max"], "Raters with names of models: 'GPT', 'Qwen-max'. "),
+        (["claude-opus"], "Raters with names of models: 'claude-opus'. "),
+        (["Claude"], "Raters who may be models: 'Claude'. "),
+        (["Claude", "gemini"], "Raters who may be models: 'Claude', 'gemini'. "),
         (["Claudette", "Gemma B.", "Philip", "Claude-Marie", "Grokowski"], ""),
     ],
 )
