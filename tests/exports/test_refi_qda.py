@@ -22,8 +22,8 @@ def passage(start, end, *codings):
     )
 
 
-def project(tmp_path, documents, head=""):
-    """Write a project; each document has codings, or passages."""
+def project(tmp_path, documents, head="", **changed):
+    """Write a project; each document has codings, or passages. Some words of it are `changed`."""
     sources = "".join(
         f'<TextSource guid="{name}" name="{name}"><PlainTextContent>0123456789</PlainTextContent>'
         f"{''.join(inside)}</TextSource>"
@@ -35,6 +35,8 @@ def project(tmp_path, documents, head=""):
         '<Code guid="C1" name="joy" isCodable="true"><Code guid="C2" name="fear"/></Code>'
         f"</Codes></CodeBook><Sources>{sources}</Sources></Project>"
     )
+    for old, new in changed.items():
+        text = text.replace(old, new)
     path = tmp_path / "study.qdpx"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("project.qde", text)
@@ -58,6 +60,20 @@ def test_codes_of_whole_documents(tmp_path):
         ("bob", "d1"): {"joy"},
         ("bob", "d2"): {"fear"},
     }
+
+
+def test_codes_of_one_name_are_called_by_those_above_them(tmp_path):
+    study = sa.read(project(tmp_path, WHOLE, fear="joy"), blank="missing")
+    assert study.labels == ("joy", "joy > joy")
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "what"), [("d2", "d1", "document"), ("bob", "ann", "user")]
+)
+def test_two_documents_or_users_of_one_name_are_refused(name, other, what, tmp_path):
+    path = project(tmp_path, WHOLE, **{f'name="{name}"': f'name="{other}"'})
+    with pytest.raises(sa.SetagreeError, match=f"has two {what}s called '{other}'; rename one"):
+        sa.read(path, blank="missing")
 
 
 def test_coded_passages(tmp_path):

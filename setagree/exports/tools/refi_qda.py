@@ -7,6 +7,7 @@ The archive has `project.qde`, XML with users, codes and sources. A code applies
 from __future__ import annotations
 
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -71,7 +72,8 @@ def _codings(path: Path) -> Iterator[tuple[str, str, str, ET.Element | None]]:
     """Yield document, user, code and passage of each coding; None for a whole document."""
     root = _project(path)
     users = {user.get("guid"): user.get("name") for user in root.iterfind(".//{*}User")}
-    codes = {code.get("guid"): code.get("name") for code in root.iterfind(".//{*}Codes//{*}Code")}
+    codes = _code_names(root)
+    guids: dict[tuple[str, str], str | None] = {}
     for source in root.iterfind("{*}Sources/*"):
         name = _name(source)
         for holder in (source, *source.iterfind("{*}PlainTextSelection")):
@@ -81,7 +83,26 @@ def _codings(path: Path) -> Iterator[tuple[str, str, str, ET.Element | None]]:
                 code = None if target is None else codes.get(target.get("targetGUID"))
                 if user is None or code is None:
                     raise FileError(f"{shown(path)}, {name!r}: a coding without user or code.")
-                yield name, users.get(user) or user, code, None if holder is source else holder
+                rater = users.get(user) or user
+                for key in (("document", name, source.get("guid")), ("user", rater, user)):
+                    if guids.setdefault(key[:2], key[2]) != key[2]:
+                        raise FileError(
+                            f"{shown(path)} has two {key[0]}s called {key[1]!r}; rename one."
+                        )
+                yield name, rater, code, None if holder is source else holder
+
+
+def _code_names(root: ET.Element) -> dict[str | None, str]:
+    """Return the name of each code by its identifier, with those above it if two have this name."""
+    paths: dict[str | None, tuple[str, ...]] = {}
+    for parent in root.iterfind("{*}CodeBook//*"):
+        for code in parent.iterfind("{*}Code"):
+            above = paths.get(parent.get("guid"), ())
+            paths[code.get("guid")] = (*above, code.get("name", ""))
+    times = Counter(path[-1] for path in paths.values())
+    return {
+        guid: path[-1] if times[path[-1]] == 1 else " > ".join(path) for guid, path in paths.items()
+    }
 
 
 def _project(path: Path) -> ET.Element:
