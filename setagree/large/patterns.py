@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Ints
-from setagree.errors import DataError, RepeatsError, counted, option, shorten
-from setagree.study.assembly import code_answers, row_a_label
+from setagree.errors import DataError, RepeatsError, counted, option
+from setagree.study.assembly import code_answers, counted_repeats, row_a_label
 from setagree.study.codes import MISSING, Answers, as_objects, as_ordered, common_order
 from setagree.study.frames import inexact_ids
 from setagree.study.identifiers import spelled_time
@@ -160,12 +160,8 @@ class Repeats:
     def check(self) -> None:
         """Raise `RepeatsError` if there are any."""
         if self.n:
-            places = "; ".join(
-                f"unit {shorten(unit)}, rater {shorten(rater)}: {times} times"
-                for unit, rater, times in self.few
-            )
             raise RepeatsError(
-                f"{counted(self.n, 'pair')} of unit and rater annotated more than once ({places}); "
+                f"{counted_repeats(self.n, self.few)}; "
                 "keep one row of each, or read the table into memory for "
                 f"{option('duplicates', 'first')}, 'last' or 'union'.{row_a_label()}"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -302,18 +302,23 @@ def _repeats_error(
         (coded.units[key // coded.n_raters], coded.raters[key % coded.n_raters])
         for key in repeated.index[:3].tolist()
     ]
-    places = "; ".join(
-        f"unit {shorten(unit)}, rater {shorten(rater)}: {n} times"
-        for (unit, rater), n in zip(pairs, repeated, strict=False)
-    )
+    few = [(*pair, n) for pair, n in zip(pairs, repeated, strict=False)]
     doubled = " Every pair occurs twice: was the file appended to itself?"
     also = row_a_label() if is_long and _may_be_rows_a_label(coded, pd.Series(keys)) else ""
     return RepeatsError(
-        f"{counted(len(repeated), 'pair')} of unit and rater annotated more than once ({places}); "
-        f"use {option('duplicates', 'first')}, 'last' or 'union'; 'repeats' shows how far raters "
-        f"agree with themselves.{also}{doubled if (times == 2).all() else ''}",
+        f"{counted_repeats(len(repeated), few)}; use {option('duplicates', 'first')}, 'last' or "
+        "'union'; 'repeats' shows how far raters agree with themselves."
+        f"{also}{doubled if (times == 2).all() else ''}",
         numbers[keys == repeated.index[0]].tolist(),
     )
+
+
+def counted_repeats(n: int, few: Iterable[tuple[Any, Any, int]]) -> str:
+    """Return the number of repeated pairs, and a few units, raters and their numbers of ratings."""
+    places = "; ".join(
+        f"unit {shorten(unit)}, rater {shorten(rater)}: {times} times" for unit, rater, times in few
+    )
+    return f"{counted(n, 'pair')} of unit and rater annotated more than once ({places})"
 
 
 def _may_be_rows_a_label(coded: Annotations, keys: pd.Series[int]) -> bool:

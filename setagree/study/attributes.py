@@ -55,23 +55,23 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d|\d{9,}$")
 """Beginning of a time: a date, or the seconds since 1970."""
 
 
-def attribute_values(
-    members: npt.NDArray[np.object_],
+def _with_values(
+    frame: pd.DataFrame,
     table: pd.DataFrame,
     by: str | None,
     names: Sequence[str],
     what: str,
     *,
     numbers: Collection[str | None] = (),
-) -> dict[str, npt.NDArray[np.object_]]:
-    """Return the values of columns for each unit or each rater, or None if there is no value.
+) -> pd.DataFrame:
+    """Return a table of units or raters with further columns, with None if there is no value.
 
     Parameters
     ----------
-    members : ndarray of object
-        The units, or the raters.
+    frame : DataFrame
+        The table of units or raters, which are its index.
     table : DataFrame
-        The table.
+        The table with the columns.
     by : str or None
         The column that identifies them, or None for the index.
     names : list of str
@@ -88,12 +88,14 @@ def attribute_values(
     """
     ids = as_objects(table.index) if by is None else as_objects(pick_column(table, by))
     codes, listed = pd.factorize(ids)
+    members = as_objects(frame.index)
     place = {name: k for k, name in enumerate(members.tolist())}
     of_row = np.array([place.get(tidied(name), -1) for name in listed], dtype=np.int64)[codes]
     kept = np.flatnonzero(of_row >= 0)
-    member_codes, values_by_column = of_row[kept], {}
+    member_codes = of_row[kept]
     for name in names:
-        cells = as_objects(pick_column(table, name).iloc[kept])
+        column = pick_column(table, name)
+        cells = as_objects(column.iloc[kept])
         codes, values = _distinct_values(cells, name, what, is_group=name not in numbers)
         value_codes, present = np.full(len(members), -1, dtype=np.int64), codes >= 0
         value_codes[member_codes[present]] = codes[present]
@@ -112,8 +114,8 @@ def attribute_values(
                 f"{listing(several)}. A column of {what}s must have one value per {what}."
                 f"{hint if are_times else ''}"
             )
-        values_by_column[name] = as_objects([*values, None])[value_codes]
-    return values_by_column
+        frame[name] = as_column(as_objects([*values, None])[value_codes], frame, column.dtype)
+    return frame
 
 
 def with_columns(
@@ -339,8 +341,8 @@ def read_raters(study: Annotations, table: pd.DataFrame, reading: Reading) -> An
     check_list("rater_columns", names, "columns")
     if not names:
         return study
-    values = attribute_values(study.raters, table, reading.rater, names, "rater")
-    return study.with_raters({x: dict(zip(study.raters, values[x], strict=True)) for x in values})
+    frame = _with_values(study.raters_frame, table, reading.rater, names, "rater")
+    return replace(study, rater_table=frame)
 
 
 def named_raters(data: Frame, reading: Reading) -> tuple[Frame, Reading]:
@@ -553,14 +555,10 @@ def read_units(study: Annotations, table: pd.DataFrame, reading: Reading) -> Ann
         check_list("unit_columns", reading.unit_columns, "columns")
     if not reading.of_units:
         return study
-    columns = study.units_frame
-    numbers = {reading.sampling_weight}
-    values = attribute_values(
-        study.units, table, reading.unit, reading.of_units, "unit", numbers=numbers
-    )
-    for name, cells in values.items():
-        columns[name] = as_column(cells, columns, pick_column(table, name).dtype)
-    study = replace(study, unit_table=columns)
+    numbers, frame = {reading.sampling_weight}, study.units_frame
+    names = reading.of_units
+    frame = _with_values(frame, table, reading.unit, names, "unit", numbers=numbers)
+    study = replace(study, unit_table=frame)
     return sampled(study, **reading.drawn) if reading.drawn else study
 
 

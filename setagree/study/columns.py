@@ -105,7 +105,11 @@ def guess_columns(
     passed = {role: name for role, name in roles.items() if name is not None}
     _check_named(listed, passed)
     free = [name for name in listed if name not in passed.values()]
-    return Columns(**(passed | _guesses(_missing_roles(free, passed), free, listed)))
+    missing: list[Role] = [role for role in ("unit", "rater") if role not in passed]
+    if "labels" not in passed and "value" not in passed:
+        has_labels = any(_candidates("labels", free))
+        missing.append("labels" if has_labels or not any(_candidates("value", free)) else "value")
+    return Columns(**(passed | _guesses(missing, free, listed)))
 
 
 def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
@@ -257,15 +261,6 @@ def with_missing_ids(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.Dat
         if blank := [cell for cell in cells if isinstance(cell, str) and not cell.strip()]:
             frame = frame.assign(**{str(name): frame[name].mask(frame[name].isin(blank))})
     return frame
-
-
-def _missing_roles(free: Sequence[str], passed: Iterable[Role]) -> list[Role]:
-    """Return the roles without a column."""
-    roles: list[Role] = [role for role in ("unit", "rater") if role not in passed]
-    if "labels" in passed or "value" in passed:
-        return roles
-    has_labels = any(_candidates("labels", free))
-    return [*roles, "labels" if has_labels or not any(_candidates("value", free)) else "value"]
 
 
 def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -> dict[Role, str]:

@@ -185,7 +185,8 @@ def check_column(columns: Sequence[Any], name: object) -> None:
 
 
 def _listed(columns: Sequence[Any]) -> str:
-    return f"the columns are {listing(columns)}" if columns else "the table has no columns"
+    listed = f"the columns are {listing(columns, limit=12)}"
+    return listed if columns else "the table has no columns"
 
 
 def _no_table(data: object, also: str) -> NoTableError:

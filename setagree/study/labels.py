@@ -298,8 +298,13 @@ def _is_plain(text: str) -> bool:
 
 
 def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | None:
+    if not labels and syntax.blank == "error":
+        raise LabelError(
+            f"{shorten(cell)} is blank; use {option('blank', 'missing')} (no annotation) or "
+            "'empty' (no label applies)."
+        )
     if not labels:
-        return _blank(cell, syntax.blank)
+        return EMPTY if syntax.blank == "empty" else None
     if syntax.aliases and not isinstance(labels, Degrees):
         labels = frozenset(syntax.aliases.get(label, label) for label in labels)
     if syntax.empty_markers and not labels.isdisjoint(syntax.empty_markers) and len(labels) > 1:
@@ -313,15 +318,6 @@ def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | 
         sentence = f"label {shorten(listed[0])} is not in the codebook.{hint}"
         raise UnknownLabelsError(sentence, listed, syntax.allowed)
     return labels
-
-
-def _blank(cell: object, policy: Blank) -> LabelSet | None:
-    if policy == "error":
-        raise LabelError(
-            f"{shorten(cell)} is blank; use {option('blank', 'missing')} (no annotation) or "
-            "'empty' (no label applies)."
-        )
-    return EMPTY if policy == "empty" else None
 
 
 def clean_label(label: object, case: Case = "keep") -> Label:
@@ -428,11 +424,12 @@ def printed_items(text: str) -> list[object] | None:
 
     pandas writes cells that are lists or sets to CSV as ``['a', 'b']`` or ``set()``.
     """
-    argument = _call_argument(text)
-    inside = text if argument is None else argument
+    name, _, rest = text.partition("(")
+    is_call = name in {"set", "frozenset"} and rest.endswith(")")
+    inside = rest[:-1].strip() if is_call else text
     if not inside:
         return []
-    if argument is None and text[0] in "sf":
+    if not is_call and text[0] in "sf":
         return None
     if text[0] == "(" and text[1:].lstrip()[:1] not in {"'", '"', ")"}:
         return None  # "(1), (2)" are two labels; a printed tuple begins with a quote
@@ -440,14 +437,6 @@ def printed_items(text: str) -> list[object] | None:
     if items is None and _LIST_LIKE.match(inside):
         raise LabelError(f"{shorten(text)} looks like a list of labels and cannot be read as one.")
     return items
-
-
-def _call_argument(text: str) -> str | None:
-    """Return the text inside a printed ``set(...)`` or ``frozenset(...)``, or None."""
-    name, _, rest = text.partition("(")
-    if name not in {"set", "frozenset"} or not rest.endswith(")"):
-        return None
-    return rest[:-1].strip()
 
 
 def _literal_items(text: str) -> list[object] | None:

@@ -508,21 +508,16 @@ def statuses(study: Annotations) -> pd.DataFrame:
     Raters without an observed annotation come last; see ``status=`` of `from_long`. Units without
     any annotation count too.
     """
-    counts = np.bincount(study.rater_codes, minlength=study.n_raters)
     unobserved = study.unobserved
-    index = [*study.raters]
+    others = [] if unobserved is None else unobserved["rater"].tolist()
+    place = {rater: k for k, rater in enumerate(dict.fromkeys([*study.raters.tolist(), *others]))}
+    cells = np.zeros((len(place), len(STATUSES)), dtype=np.int64)
+    cells[: study.n_raters, 0] = np.bincount(study.rater_codes, minlength=study.n_raters)
     if unobserved is not None:
-        index += [rater for rater in unobserved["rater"].unique() if rater not in {*index}]
-    raters = pd.Index(as_objects(index), name="rater", tupleize_cols=False)
-    out = pd.DataFrame(0, index=raters, columns=[*STATUSES])
-    out.iloc[: study.n_raters, 0] = counts
-    if unobserved is not None:
-        place = {rater: k for k, rater in enumerate(index)}
-        cells = out.to_numpy(copy=True)
         columns = [STATUSES.index(status) for status in unobserved["status"]]
-        np.add.at(cells, ([place[rater] for rater in unobserved["rater"]], columns), 1)
-        out = pd.DataFrame(cells, index=raters, columns=[*STATUSES])
-    return out
+        np.add.at(cells, ([place[rater] for rater in others], columns), 1)
+    index = pd.Index(as_objects(place), name="rater", tupleize_cols=False)
+    return pd.DataFrame(cells, index=index, columns=[*STATUSES])
 
 
 _YES, _NO = {"true", "yes", "y", "1", "x"}, {"false", "no", "n", "0", ""}

@@ -26,7 +26,6 @@ from setagree.errors import (
     a_type,
     check_type,
     counted,
-    did_you_mean,
     listing,
     option,
     shorten,
@@ -34,7 +33,7 @@ from setagree.errors import (
 )
 from setagree.lazy import pd
 from setagree.study.codes import Column, distinct_cells
-from setagree.study.frames import numbered, without_dictionary
+from setagree.study.frames import check_column, numbered, without_dictionary
 from setagree.study.identifiers import tidied
 from setagree.study.labels import is_missing
 from setagree.study.numbers import as_number, exact, usual_spelling
@@ -307,22 +306,13 @@ class Where:
         DataError
             A column is absent, or several columns have its name.
         """
-        columns = []
-        for column in self.columns:
-            matches = [name for name in names if str(name) == column]
-            if len(matches) > 1:
-                raise DataError(
-                    f"{option('where', self.text)}: {len(matches)} columns are called "
-                    f"{matches[0]!r}."
-                )
-            if not matches:
-                raise DataError(
-                    f"{option('where', self.text)}: there is no column {column!r}; the columns are "
-                    f"{listing([str(name) for name in names], limit=12)}."
-                    f"{did_you_mean(column, names)}"
-                )
-            columns += matches
-        return columns
+        by_text = {str(name): name for name in names}
+        try:
+            for column in self.columns:
+                check_column([str(name) for name in names], column)
+        except DataError as error:
+            raise DataError(f"{option('where', self.text)}: {error}") from None
+        return [by_text[column] for column in self.columns]
 
 
 @dataclass(frozen=True)
