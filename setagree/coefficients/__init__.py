@@ -21,13 +21,13 @@ Alpha, Fleiss' kappa and their standard errors, in the order of computation:
     standard error  `sums.standard_error` of z_i
     ==============  ==================================================================
 
-All else in `sums` is for clusters, sampling weights, spans, resamples and leaving out units;
-without them the masses of all units are `Tally.multiplicity`. `scoring.scorer` makes a result of
+All else in `sums` is for sampling weights, strata, resamples and leaving out units; without them
+the masses of all units are `Tally.multiplicity`. `scoring.scorer` makes a result of
 the sums, whose `standard_error` is computed on request. The other modules are:
 
 - `conger`: 1 - pe of Conger's and Cohen's kappa, with an urn for each rater; `multivalued`: of
   alpha for multi-valued data.
-- `measured`: alpha of units with sizes (spans), which leaves out pairs of one rater.
+- `measured`: `SizedAlpha`, alpha of units with sizes (spans), which leaves out pairs of one rater.
 - `uncertain`: standard errors if units were drawn in clusters, with weights or from strata, and
   differences and means of estimates; `score_interval`: the interval that needs no standard error.
 - `tails`: tail probabilities and quantiles of the normal and the t distribution.

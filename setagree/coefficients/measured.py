@@ -19,8 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setagree.checks import Codes, Floats
+from setagree.checks import Codes, Floats, cached_property
 from setagree.coefficients.case import ROUNDING, Case, dot
+from setagree.coefficients.chance_models import Model, Urn
+from setagree.coefficients.sums import Linearised, Sums, UnitSums, coefficient
 from setagree.coefficients.tails import t_tail
 from setagree.credit.within_groups import group_spread
 
@@ -40,15 +42,21 @@ class SameRater(NamedTuple):
     pairs: Floats
     gone: Floats
 
-    @classmethod
-    def of(cls, case: Case) -> SameRater | None:
-        """Return the sums of a case, or None if its units have no sizes."""
+
+class SizedAlpha(UnitSums):
+    """The sums of alpha of a study whose units have sizes."""
+
+    @cached_property
+    def same_rater(self) -> SameRater:
+        """Sums over the pairs of answers of one rater in one document."""
+        case = self.case
         study, sample, tally, w = case.study, case.sample, case.tally, case.pairable_weights
-        if study is None or sample is None or sample.groups is None or not sample.is_sized:
-            return None
+        assert study is not None  # noqa: S101 - it has the sizes
+        assert sample is not None  # noqa: S101 - as above
+        assert sample.groups is not None  # noqa: S101 - sizes require documents
         N_i = w * (tally.pairable * tally.pattern_ratings)[tally.unit_patterns]
-        if sample.design.chance == "characters":
-            return cls(0 * N_i, N_i, N_i)
+        if not self.without_same_rater:
+            return SameRater(0 * N_i, N_i, N_i)
         rows = np.flatnonzero(tally.pairable[tally.unit_patterns][study.unit_codes])
         units, values = study.unit_codes[rows], study.value_codes[rows]
         documents = sample.groups[units].astype(np.int64)
@@ -64,7 +72,75 @@ class SameRater(NamedTuple):
             np.bincount(units, w[units] * x, len(w)).astype(np.float64)
             for x in (spread[place], total[groups])
         )
-        return cls(b_i, c_i, 2 * c_i - N_i * w)
+        return SameRater(b_i, c_i, 2 * c_i - N_i * w)
+
+    @property
+    def without_same_rater(self) -> bool:
+        """Whether the chance term leaves out all pairs of one rater in one document."""
+        sample = self.case.sample
+        return sample is not None and sample.design.chance == "documents"
+
+    @cached_property
+    def totals(self) -> Sums:
+        """The five sums of the study, with c in the place of N."""
+        return super().totals._replace(own=self.same_rater.pairs.sum())
+
+    @cached_property
+    def form(self) -> float:
+        """X' F X - b."""
+        return super().form - float(self.same_rater.form.sum())
+
+    @property
+    def _shrunk(self) -> float:
+        return 1.0 if self.without_same_rater else super()._shrunk
+
+    @cached_property
+    def terms(self) -> tuple[Floats, Floats, Floats]:
+        """N_i, dDo_i and dDe_i of each unit."""
+        case, tally, at, same = (
+            self.case,
+            self.case.tally,
+            self.case.tally.unit_patterns,
+            self.same_rater,
+        )
+        S, Do, De = self.totals, self.totals.O / self.totals.M, self.y
+        size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
+        to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
+        dDo = size * (case.mean_disagreement[at] - Do) / S.M
+        dDe = 2 * to_all - same.form - De * (2 * S.M * size - same.pairs)
+        return size, dDo, dDe / (S.P**2 - S.own)
+
+    @cached_property
+    def linearised(self) -> Linearised:
+        """The linearised values, by unit if pairs of one rater in one document are left out."""
+        if self.undefined is not None or not self.without_same_rater:
+            return super().linearised
+        (size, dDo, dDe), w, y = self.terms, self.case.pairable_weights, self.y
+        x, counted = self.totals.O / self.totals.M, (size > 0).astype(np.float64)
+        dalpha = -dDo / y + x * dDe / y**2
+        # alpha + W dalpha_i / w_i, whose sums by document over W are those of dalpha
+        return Linearised(1 - x / y + dot(counted, w) * dalpha / w, counted, by_unit=True)
+
+    def reweighted(self, times: Floats) -> Floats:
+        """Return the coefficient of samples; b and c of each follow as two more columns."""
+        times, (b, c) = times[:, : len(self.times)], times[:, len(self.times) :].T
+        S = self.reweighted_totals(times)._replace(own=c)
+        # y = (X' F X - b) / (P² - c)
+        y = self.model.of_samples(self.case, self.urns(times), c)
+        return coefficient(self.model, S, y - b / np.where(c < S.P**2, S.P**2 - c, np.nan))
+
+    @property
+    def weighted_units(self) -> tuple[Sums, Floats, Floats]:
+        """What each unit adds to the sums, and z' F X and z' F z of what it adds to the urn."""
+        gone, to_urn, own_form = super().weighted_units
+        same = self.same_rater
+        return gone._replace(own=same.gone), to_urn, own_form + 2 * same.form
+
+
+def sums_of(case: Case, model: Model) -> UnitSums:
+    """Return the sums of a study under a chance model, of which alpha may have units with sizes."""
+    is_alpha = isinstance(model, Urn) and model.weigh == "ratings"
+    return (SizedAlpha if is_alpha and case.is_sized else UnitSums)(case, model)
 
 
 def cluster_sums(groups: Codes, x: Floats, mass: Floats) -> tuple[Floats, float]:

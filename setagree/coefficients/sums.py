@@ -47,7 +47,6 @@ from setagree.checks import Codes, Flags, Floats, cached_property
 from setagree.coefficients.case import NOTHING, ROUNDING, Case, Undefined, divided, dot, reach
 from setagree.coefficients.chance_models import Fixed, GwetUrn, Model, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.measured import SameRater
 from setagree.limits import BLOCK_ENTRIES
 
 CANCELLATION_TOL = 1e-6
@@ -193,8 +192,7 @@ class UnitSums:
         n = c.pairable_mass if c.is_sized else c.tally.multiplicity
         masses = (n, c.pairable_mass, c.pairable_mass, of_P, c.squared_mass)
         totals: list[Any] = [np.float64(dot(m, x)) for m, x in zip(masses, f, strict=True)]
-        S = Sums(*totals)  # scalars, not arrays without dimensions, which take longer
-        return S if self.same_rater is None else S._replace(own=self.same_rater.pairs.sum())
+        return Sums(*totals)  # scalars, not arrays without dimensions, which take longer
 
     @cached_property
     def urn(self) -> Floats:
@@ -224,11 +222,8 @@ class UnitSums:
 
     @cached_property
     def form(self) -> float:
-        """X' F X, less b of units with sizes; or y if the chance model has no single urn."""
-        if not isinstance(self.model, Urn):
-            return self.y
-        b = 0.0 if self.same_rater is None else float(self.same_rater.form.sum())  # spans
-        return dot(self.urn, self.to_values) - b
+        """X' F X, or y if the chance model has no single urn."""
+        return dot(self.urn, self.to_values) if isinstance(self.model, Urn) else self.y
 
     @cached_property
     def y(self) -> float:
@@ -285,10 +280,13 @@ class UnitSums:
         """
         S, y, d_max = self.totals, self.y, self.case.weights.max_distance
         x = float(S.O / S.M) if S.M else np.nan
-        # 1 - 1/N for alpha, 1 for the kappas
-        is_shrunk = isinstance(self.model, Urn) and S.own and not self.without_same_rater
-        shrunk = float(1 - S.own / S.P**2) if is_shrunk else 1.0
-        return 1 - shrunk * x, 1 - shrunk * y, x * d_max, y * d_max
+        return 1 - self._shrunk * x, 1 - self._shrunk * y, x * d_max, y * d_max
+
+    @property
+    def _shrunk(self) -> float:
+        """1 - 1/N for alpha, 1 for the kappas."""
+        S = self.totals
+        return float(1 - S.own / S.P**2) if isinstance(self.model, Urn) and S.own else 1.0
 
     @cached_property
     def rbar(self) -> float:
@@ -305,8 +303,6 @@ class UnitSums:
         y, y_i, model, tally = self.y, self.y_i, self.model, self.case.tally
         if y_i is None and model.weigh == "ratings":
             return none
-        if self.without_same_rater:
-            return self._linearised_by_document
         f, strata = self.of_patterns[0], self._strata_of_size
         M, O, counted = f.M, f.O, tally.multiplicity * f.n
         by_unit = strata is not None or (model.needs_raters and self.case.study is not None)
@@ -324,17 +320,7 @@ class UnitSums:
             values += d * self.totals.P * y_i * (M if model.weigh == "ratings" else 1.0)
         return Linearised(values, counted, by_unit)
 
-    # -- sampling weights, strata, raters, and sizes (spans; see `measured`)
-
-    @property
-    def _linearised_by_document(self) -> Linearised:
-        """`linearised` if all pairs of one rater in one document are left out."""
-        assert self.terms is not None  # noqa: S101 - `without_same_rater`
-        (size, dDo, dDe), w, y = self.terms, self.case.pairable_weights, self.y
-        x, counted = self.totals.O / self.totals.M, (size > 0).astype(np.float64)
-        dalpha = -dDo / y + x * dDe / y**2
-        # alpha + W dalpha_i / w_i, whose sums by document over W are those of dalpha
-        return Linearised(1 - x / y + dot(counted, w) * dalpha / w, counted, by_unit=True)
+    # -- sampling weights, strata, and raters
 
     @property
     def _strata_of_size(self) -> Codes | None:
@@ -379,32 +365,6 @@ class UnitSums:
         return w, w if self.model.weigh == "ratings" else self.case.unit_weights
 
     @cached_property
-    def same_rater(self) -> SameRater | None:
-        """Sums over pairs of one rater in one document for alpha of units with sizes, else None."""
-        is_alpha = isinstance(self.model, Urn) and self.model.weigh == "ratings"
-        return SameRater.of(self.case) if is_alpha and self.case.is_sized else None
-
-    @property
-    def without_same_rater(self) -> bool:
-        """Whether the chance term leaves out all pairs of one rater in one document."""
-        sample = self.case.sample
-        is_left_out = sample is not None and sample.design.chance == "documents"
-        return is_left_out and self.same_rater is not None
-
-    @cached_property
-    def terms(self) -> tuple[Floats, Floats, Floats] | None:
-        """N_i, dDo_i and dDe_i of alpha by unit if units have sizes, else None; see `measured`."""
-        case, tally, at = self.case, self.case.tally, self.case.tally.unit_patterns
-        if (same := self.same_rater) is None:
-            return None
-        S, Do, De = self.totals, self.totals.O / self.totals.M, self.y
-        size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
-        to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
-        dDo = size * (case.mean_disagreement[at] - Do) / S.M
-        dDe = 2 * to_all - same.form - De * (2 * S.M * size - same.pairs)
-        return size, dDo, dDe / (S.P**2 - S.own)
-
-    @cached_property
     def counts(self) -> Any:
         """share_i c_i of each row as a sparse array of shape (n_rows, K)."""
         from scipy import sparse
@@ -418,23 +378,18 @@ class UnitSums:
         """Return the coefficient of samples in which each row counts `times` times.
 
         `times` has the shape (B, n_rows), the result (B,). The distance remains that of the study.
-        For alpha of units with sizes, b and c of each sample follow as two more columns. Raise
-        TypeError if the chance model does not define what it gives for other samples.
+        Raise TypeError if the chance model does not define what it gives for other samples.
         """
-        f, _ = self.rows
-        form, own = (None, None) if self.same_rater is None else times[:, len(self.times) :].T
-        times = times[:, : len(self.times)]
-        n, M, O = (np.einsum("bp,p->b", times, each) for each in f[:3])
-        if self.model.weigh == "ratings":
-            S = Sums(n, M, O, M, M if own is None else own)
-        else:
-            S = Sums(n, M, O, n, 0 * n)
-        y = self.model.of_samples(self.case, self._urns(times), S.own)
-        if form is not None:  # y = (X' F X - b) / (P² - c)
-            y = y - form / np.where(S.own < S.P**2, S.P**2 - S.own, np.nan)
+        S = self.reweighted_totals(times)
+        y = self.model.of_samples(self.case, self.urns(times), S.own)
         return coefficient(self.model, S, y)
 
-    def _urns(self, times: Floats) -> Iterator[Floats]:
+    def reweighted_totals(self, times: Floats) -> Sums:
+        """Return the five sums of such samples."""
+        n, M, O = (np.einsum("bp,p->b", times, each) for each in self.rows[0][:3])
+        return Sums(n, M, O, M, M) if self.model.weigh == "ratings" else Sums(n, M, O, n, 0 * n)
+
+    def urns(self, times: Floats) -> Iterator[Floats]:
         """Yield the totals X of samples, of shape (K, 1, B), or those of one rater at a time."""
         from scipy import sparse
 
@@ -455,32 +410,36 @@ class UnitSums:
         """Whether a unit is left out without computing the chance term of the others."""
         return isinstance(self.model, Fixed | Urn | UrnOfEachRater)
 
-    def without_units(self, *, weighted: bool = False) -> Floats:
-        """Return the coefficient without one unit of each row.
-
-        Estimates whose digits cancel are recomputed. If `weighted`, without each unit, which has a
-        sampling weight, and NaN if digits cancel; only for a fixed chance model or one urn.
-        """
-        at: Any = slice(None)
-        f, share = self.rows
+    def without_units(self) -> Floats:
+        """Return the coefficient without one unit of each row; recomputed if digits cancel."""
+        (f, share), model = self.rows, self.model
         if not self.has_closed_form:
             return self._recomputed(np.arange(len(share)))
-        if weighted:
-            at, (w, v) = self.case.tally.unit_patterns, self.unit_weights
-            f, share = Sums(*(each[at] for each in f)).weighted(w, v), v * share[at]
-        if isinstance(self.model, Urn):  # a unit adds share_i c_i to the urn
-            own_form = share**2 * self.model.within(self.case)[at]
-            if weighted and (same := self.same_rater) is not None:
-                own_form, f = own_form + 2 * same.form, f._replace(own=same.gone)
-            left = self.without(f, share * self.to_urn[at], own_form)
+        if isinstance(model, Urn):  # a unit adds share_i c_i to the urn
+            left = self.without(f, share * self.to_urn, share**2 * model.within(self.case))
         else:
-            model, y = self.model, None
-            if isinstance(model, UrnOfEachRater):
-                y = model.without_units(self.case)
+            y = model.without_units(self.case) if isinstance(model, UrnOfEachRater) else None
             left = self.without(f, y=y)
-        if not weighted:
-            left.estimate[left.lost] = self._recomputed(np.flatnonzero(left.lost))
-        return np.where(left.lost & weighted, np.nan, left.estimate)
+        left.estimate[left.lost] = self._recomputed(np.flatnonzero(left.lost))
+        return left.estimate
+
+    def without_weighted_units(self) -> Floats:
+        """Return the coefficient without each unit, which has a sampling weight or a size.
+
+        NaN if digits cancel. Only for a fixed chance model or one urn.
+        """
+        left = self.without(*self.weighted_units)
+        return np.where(left.lost, np.nan, left.estimate)
+
+    @property
+    def weighted_units(self) -> tuple[Sums, Floats, Floats]:
+        """What each unit adds to the sums, and z' F X and z' F z of what it adds to the urn."""
+        (f, share), at, (w, v) = self.of_patterns, self.case.tally.unit_patterns, self.unit_weights
+        gone = Sums(*(each[at] for each in f)).weighted(w, v)
+        if not isinstance(self.model, Urn):
+            return gone, 0 * w, 0 * w
+        within = self.model.within(self.case)[at]
+        return gone, v * share[at] * self.to_urn[at], (v * share[at]) ** 2 * within
 
     def _recomputed(self, rows: Codes) -> Floats:
         """Return the coefficient without one unit of some rows, each from the units left."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from setagree.checks import Codes, Floats, cached_property
 from setagree.coefficients.case import ROUNDING, dot
-from setagree.coefficients.measured import adjusted, cluster_sums
+from setagree.coefficients.measured import SizedAlpha, adjusted, cluster_sums
 from setagree.coefficients.sums import UnitSums, root, standard_error
 from setagree.errors import DataError, counted, shorten
 from setagree.study.sampling import Sample
@@ -156,7 +156,7 @@ def uncertain_number(
         w = np.ones(n) if sample.weights is None else sums.unit_weights[1][units]
         if sample.is_sized:
             mass = w
-            if sums.without_same_rater:
+            if isinstance(sums, SizedAlpha) and sums.without_same_rater:
                 mass = w * case.tally.pattern_ratings[patterns_of_units(case.tally)[units]]
             found = cluster_sums(groups, w * (x - sums.estimate) / w.sum(), mass)
         elif sample.cluster_strata is None:

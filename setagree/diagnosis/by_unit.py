@@ -156,7 +156,7 @@ def _without_weighted(whole: Agreement, units: npt.NDArray[np.int64]) -> npt.NDA
     model, study, sample = whole.definition.model, whole.study, whole.case.sample
     without = np.full(len(units), np.nan)
     if isinstance(model, Fixed | Urn):
-        without = whole.sums.without_units(weighted=True)[units]
+        without = whole.sums.without_weighted_units()[units]
     if study is None or sample is None or whole.reason is not None:
         return without
     anew = np.flatnonzero(~np.isfinite(without))

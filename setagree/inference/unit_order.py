@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.checks import Codes
+from setagree.coefficients.measured import SizedAlpha
 from setagree.coefficients.uncertain import patterns_of_units
 from setagree.errors import DataError, OptionError, counted, listing, option, shorten
 from setagree.lazy import pd
@@ -138,16 +139,16 @@ def rows_of_clusters(agreements: Sequence[Agreement]) -> list[Any]:
 def counted_in(groups: Codes, agreement: Agreement, n_groups: int) -> Any:
     """Return the number of units by group and row of an agreement, as a sparse array.
 
-    Units with sizes count by these; `UnitSums.reweighted` has two more columns of alpha.
+    Units with sizes count by these; `SizedAlpha.reweighted` has two more columns.
     """
     from scipy import sparse
 
-    case, same, (rows, n_rows) = agreement.case, agreement.sums.same_rater, rows_of_units(agreement)
+    case, sums, (rows, n_rows) = agreement.case, agreement.sums, rows_of_units(agreement)
     sizes = case.pairable_weights if case.is_sized else np.ones(len(rows))
     each, n = [(sizes, groups, rows)], n_rows
-    if same is not None:
+    if isinstance(sums, SizedAlpha):
         units = np.zeros(len(groups), dtype=np.int64)
-        for k, of_rater in enumerate((same.form, same.pairs)):
+        for k, of_rater in enumerate((sums.same_rater.form, sums.same_rater.pairs)):
             each.append((of_rater, groups, units + n_rows + k))
         n += 2
     x, i, j = (np.concatenate(part) for part in zip(*each, strict=True))

@@ -10,6 +10,7 @@ from typing import TypeAlias, Unpack
 import numpy as np
 
 from setagree.checks import check_level
+from setagree.coefficients.measured import SizedAlpha
 from setagree.distances import get_distance
 from setagree.errors import DataError, a_type, check_flag, counted, listing, option
 from setagree.inference.bootstrap import Bootstrap
@@ -464,7 +465,7 @@ def _uncertainty(rows: Sequence[Agreement], level: float, cite: Cite) -> str:
     if any(row.interval_method == "fieller" for row in defined):
         kinds.append(f"Fieller's over documents{cite('Fieller 1954')}")
     same = " Expected disagreement leaves out pairs of answers of one rater in one document."
-    same *= any(row.sums and row.sums.without_same_rater for row in defined)
+    same *= any(isinstance(x.sums, SizedAlpha) and x.sums.without_same_rater for x in defined)
     return (
         f"Standard errors are analytic, by linearisation over units{cite('Gwet 2014')}{sampling}; "
         f"the {level_text(level)} intervals are {' and '.join(kinds)}. They treat the units as a "

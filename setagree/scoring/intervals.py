@@ -15,7 +15,7 @@ from setagree.checks import Floats, cached_property
 from setagree.coefficients.case import ROUNDING, Case, dot
 from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.measured import FiellerInterval, cluster_sums
+from setagree.coefficients.measured import FiellerInterval, SizedAlpha, cluster_sums
 from setagree.coefficients.score_interval import ScoreInterval, score_interval
 from setagree.coefficients.sums import UnitSums
 from setagree.coefficients.tails import t_quantile, t_tail
@@ -114,7 +114,7 @@ class CoefficientInterval:
         if self.sums.undefined is not None or self.spread.reason is not None:
             return None
         sums, sample = self.sums, self.case.sample
-        if sums.terms is None or sample is None or sample.groups is None:
+        if not isinstance(sums, SizedAlpha) or sample is None or sample.groups is None:
             return None
         size, *deviations = sums.terms
         (o, df), (e, _) = (cluster_sums(sample.groups, x, size) for x in deviations)

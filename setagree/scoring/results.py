@@ -10,6 +10,7 @@ import numpy as np
 
 from setagree.checks import Floats, cached_property, check_level
 from setagree.coefficients.case import ROUNDING, Case
+from setagree.coefficients.measured import SizedAlpha, sums_of
 from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.sums import UnitSums, standard_error
 from setagree.coefficients.uncertain import (
@@ -668,7 +669,9 @@ def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:
         return np.full(study.n_raters, np.nan)
     left = RaterParts(agreement.sums, study.rater_codes, study.n_raters).left
     values = left.estimate.copy()
-    for g in np.flatnonzero(left.lost).tolist():
+    # Pairs of one rater in one document have no closed form.
+    has_sizes = isinstance(agreement.sums, SizedAlpha)
+    for g in np.flatnonzero(left.lost | has_sizes).tolist():
         others = part_case(agreement, study.take(study.rater_codes != g))
-        values[g] = UnitSums(others, agreement.sums.model).estimate
+        values[g] = sums_of(others, agreement.sums.model).estimate
     return values

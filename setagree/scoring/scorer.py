@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from setagree.coefficients.case import Case, Undefined, pairable_totals, summed_weights
-from setagree.coefficients.sums import UnitSums
+from setagree.coefficients.measured import sums_of
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
@@ -234,7 +234,7 @@ def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:
 
 def make_agreement(definition: Coefficient[...], distance: str, case: Case) -> Agreement:
     """Return the result of a coefficient of a case."""
-    sums = UnitSums(case, definition.model)
+    sums = sums_of(case, definition.model)
     reason = reason_of(sums.undefined, case.tally.n_raters)
     return Agreement(definition, distance, sums.estimate, *sums.figures, reason, sums)
 

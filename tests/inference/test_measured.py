@@ -53,6 +53,18 @@ def test_documents_are_left_out(name):
         assert without == pytest.approx(score(rest).estimate, abs=1e-12)
 
 
+@pytest.mark.parametrize("chance", ["documents", "characters"])
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_raters_are_left_out(name, chance):
+    """Each estimate is that of the study of the other raters."""
+    study, score = study_of([*spans.V2["lengths"]], chance), getattr(sa, name)
+    found = sa.jackknife(score(study, distance="nominal"), over="raters").values
+    expected = {g: score(study.exclude_raters([g]), distance="nominal") for g in study.raters}
+    assert found.to_dict() == pytest.approx(
+        {g: one.estimate for g, one in expected.items()}, abs=1e-12, nan_ok=True
+    )
+
+
 def test_differences_are_bootstrapped_over_documents():
     documents = ["x", "y", "w"]
     score = sa.krippendorff_alpha
