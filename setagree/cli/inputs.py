@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from setagree.cli.options import Reading
-from setagree.errors import DataError, FileError, listing
+from setagree.errors import DataError, FileError, listing, shorten
 from setagree.exports.json_nodes import class_files
 from setagree.files.streams import matching
-from setagree.lazy import pd
+from setagree.files.tables import read_table
 
 Clean: TypeAlias = Callable[[Any], Any]
 
@@ -74,13 +74,25 @@ def _is_same(path: Path, output: Path) -> bool:
         return False
 
 
-def two_columns(
-    frame: pd.DataFrame, first: str, second: str, clean: Clean
-) -> list[tuple[Any, Any]]:
-    """Return the pairs of cells of two columns, the cells of the first cleaned."""
+def numbers_by_name(
+    path: str, encoding: str, first: str, second: str, clean: Clean
+) -> dict[Any, float]:
+    """Return the numbers in column `second` of a file by the cleaned names in column `first`."""
+    frame = read_table(path, encoding=encoding)
     columns = {str(name).strip().casefold(): name for name in frame.columns}
     if not {first, second} <= columns.keys():
         raise DataError(
             f"the columns {first} and {second} are required; it has {listing(list(frame.columns))}."
         )
-    return list(zip(map(clean, frame[columns[first]]), frame[columns[second]], strict=True))
+    numbers: dict[Any, float] = {}
+    for name, cell in zip(map(clean, frame[columns[first]]), frame[columns[second]], strict=True):
+        if name in numbers:
+            raise DataError(f"{first} {shorten(name)} has two {second}s; remove one.")
+        try:
+            numbers[name] = float(cell)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{first} {shorten(name)} has {second} {shorten(cell)}; it must be a number such "
+                "as 2.5."
+            ) from None
+    return numbers

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from setagree.cli.inputs import Clean, two_columns
+from setagree.cli.inputs import Clean, numbers_by_name
 from setagree.cli.options import LabelFiles, Measures, Reading
 from setagree.cli.reading import names
 from setagree.distances import Distance, embedding, taxonomy, transport, weighted_jaccard
 from setagree.distances.embeddings import read_vectors
 from setagree.distances.hierarchy import is_separator, parents_table
 from setagree.distances.labelled import PREVALENCE
-from setagree.errors import DataError, OptionError, SetagreeError, shorten
+from setagree.errors import DataError, OptionError, SetagreeError
 from setagree.files.tables import read_table
 from setagree.study.identifiers import tidied
 
@@ -64,19 +64,7 @@ def _distance(option: str, text: str, files: LabelFiles, reading: Reading) -> Di
 def _from_weights(path: str, _: LabelFiles, encoding: str, clean: Clean) -> Distance:
     if path == PREVALENCE:
         return weighted_jaccard(PREVALENCE)
-    weights: dict[Any, float] = {}
-    table = read_table(path, encoding=encoding)
-    for label, weight in two_columns(table, "label", "weight", clean):
-        if label in weights:
-            raise DataError(f"label {shorten(label)} has two weights; remove one.")
-        try:
-            weights[label] = float(weight)
-        except (TypeError, ValueError):
-            raise DataError(
-                f"label {shorten(label)} has weight {shorten(weight)}; it must be a number such as "
-                "2.5."
-            ) from None
-    return weighted_jaccard(weights)
+    return weighted_jaccard(numbers_by_name(path, encoding, "label", "weight", clean))
 
 
 def _from_parents(path: str, files: LabelFiles, encoding: str, clean: Clean) -> Distance:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import setagree as sa
 from setagree.checks import expanded
-from setagree.cli.inputs import two_columns
+from setagree.cli.inputs import numbers_by_name
 from setagree.cli.options import Reading
 from setagree.cli.show import say
 from setagree.errors import (
@@ -28,7 +28,6 @@ from setagree.errors import (
     spelling,
 )
 from setagree.files.streams import Source, readable
-from setagree.files.tables import read_table
 from setagree.large.joining import model_files, with_models
 from setagree.large.opening import Study, open_study, open_table
 from setagree.lazy import pd
@@ -92,19 +91,11 @@ def _size_of_text(part: str) -> tuple[str, float]:
 
 
 def _sizes_of_file(path: str, reading: Reading) -> list[tuple[str, float]]:
-    pairs = []
+    columns = (path, reading.encoding, "stratum", "size")
     try:
-        table = read_table(path, encoding=reading.encoding)
-        for name, cell in two_columns(table, "stratum", "size", lambda cell: tidied(str(cell))):
-            size = _number(cell)
-            if size is None:
-                raise DataError(
-                    f"stratum {shorten(name)} has size {shorten(cell)}; it must be a number."
-                )
-            pairs.append((name, size))
+        return [*numbers_by_name(*columns, lambda cell: tidied(str(cell))).items()]
     except SetagreeError as error:
         raise type(error)(f"--population-size {path}: {error}") from error
-    return pairs
 
 
 def _number(text: object) -> float | None:

@@ -146,13 +146,9 @@ def _read(
     if isinstance(source, Annotations):
         return source
     humans = study.reading or Reading()
-    has_sets = study.kind == "labels"
-    reading = Reading(
-        label_sep=humans.label_sep, blank=humans.blank, case=humans.case, na_values=humans.na_values
-    )
-    reading = replace(reading, duplicates=humans.duplicates, encoding=humans.encoding)
-    if has_sets:
-        reading = replace(reading, codebook=humans.codebook, empty=humans.empty)
+    names = ["label_sep", "blank", "case", "na_values", "duplicates", "encoding"]
+    names += ["codebook", "empty"] if study.kind == "labels" else []
+    reading = Reading(**{name: getattr(humans, name) for name in names})
     if isinstance(source, str | os.PathLike):
         from setagree.large import recognition  # loads the readers of all formats
 
