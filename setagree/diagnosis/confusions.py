@@ -14,7 +14,6 @@ from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_
 from setagree.coefficients.case import summed_weights
 from setagree.coefficients.uncertain import patterns_of_units
 from setagree.credit.geometry import SetGeometry, labels_of_values
-from setagree.credit.within_groups import distinct_keys
 from setagree.diagnosis.common import NOT_REQUESTED, SURE
 from setagree.distances.hierarchy import Parents, read_hierarchy
 from setagree.errors import CostError, OptionError, option
@@ -287,8 +286,9 @@ def _confusions_of(sets: SetGeometry, k: Codes, l: Codes) -> tuple[Codes, Codes,
     a = b denotes a label that is left out.
     """
     held = [sets.flags[k], sets.flags[l]]
+    both = held[0].multiply(held[1])
     # The labels in one value of each pair and not in the other
-    one, two = (x - x.multiply(y) for x, y in (held, held[::-1]))
+    one, two = (x - both for x in held)
     for alone in (one, two):
         alone.eliminate_zeros()
     n_one, n_two = np.diff(one.indptr), np.diff(two.indptr)
@@ -356,24 +356,26 @@ def _largest_excesses(
     if not len(e):
         return np.zeros(n_resamples)
     _check_table(n_resamples * len(e) / 25)
-    keys = a * sets.n_labels + b
-    order, sums = np.argsort(keys), np.zeros((n_resamples, len(e)))
+    # The position of each confusion; all that are not frequent have the last one.
+    labels = np.unique([a, b])
+    number = np.full(sets.n_labels, len(labels))
+    number[labels] = np.arange(len(labels))
+    position = np.full((len(labels) + 1, len(labels) + 1), len(e), dtype=np.int32)
+    position[number[a], number[b]] = np.arange(len(e))
+    sums = np.zeros((n_resamples, len(e) + 1))
     # Neither the order of the units nor that of the values changes the reshuffles of a seed.
     values = np.argsort(value_numbers(tally.values))
     c, K = expected.c[values], len(values)
     for repeats in _repeats(tally, n_resamples):
         for rows, k, l, times in _drawn_pairs(c, repeats, n_resamples, generator):
-            distinct, place = distinct_keys((values[k] * K + values[l]).ravel(), K * K)
+            place, distinct = pd.factorize((values[k] * K + values[l]).ravel())
             pair, a, b = _confusions_of(sets, distinct // K, distinct % K)
-            at = np.searchsorted(keys, a * sets.n_labels + b, sorter=order)
-            cell = order[np.minimum(at, len(order) - 1)]
-            kept = keys[cell] == a * sets.n_labels + b
-            shape = (len(distinct), len(e))
-            cells = sparse.coo_array((np.ones(kept.sum()), (pair[kept], cell[kept])), shape)
+            shape, cell = (len(distinct), len(e) + 1), position[number[a], number[b]]
+            cells = sparse.coo_array((np.ones(len(cell)), (pair, cell)), shape).tocsr()
             n, width = len(times), times[0].size
             drawn = (times.ravel(), place, width * np.arange(n + 1))
-            sums[rows] += (sparse.csr_array(drawn, (n, len(distinct))) @ cells.tocsr()).toarray()
-    return np.asarray(expected.excess(sums, e).max(axis=1))
+            sums[rows] += (sparse.csr_array(drawn, (n, len(distinct))) @ cells).toarray()
+    return np.asarray(expected.excess(sums[:, :-1], e).max(axis=1))
 
 
 def _repeats(tally: Tally, n_resamples: int) -> list[Floats]:
