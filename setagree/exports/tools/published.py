@@ -89,17 +89,14 @@ def _parallel_keys(
 ) -> tuple[str, str, str] | None:
     """Return the keys of unit, raters and answers, if the last two have one length, not 0."""
     raters, answers = (
-        {
-            name: n
-            for name in record
-            if re.fullmatch(key, name) and (n := len(_parts(record[name], sep)))
-        }
+        [name for name in record if re.fullmatch(key, name) and _parts(record[name], sep)]
         for key in LIST_KEYS
     )
     unit = usual_roles(name for name in record if name not in {*raters, *answers}).get("unit")
-    if len(raters) != 1 or [*raters.values()] != [*answers.values()] or unit is None:
+    if unit is None or len(raters) != 1 or len(answers) != 1:
         return None
-    return unit, next(iter(raters)), next(iter(answers))
+    n_raters, n_answers = (len(_parts(record[name], sep)) for name in (*raters, *answers))
+    return (unit, raters[0], answers[0]) if n_raters == n_answers else None
 
 
 def is_parallel(peek: Peek) -> bool:
