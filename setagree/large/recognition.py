@@ -293,7 +293,7 @@ def _has_spans(file: Path, tool: Format, request: Request) -> bool:
     """Return whether a file, whose answers cannot be read as sets, has labelled spans."""
     spans = Spans()
     if tool.read_spans is not None:
-        with suppress(SetagreeError):
+        with suppress(ValueError):
             tool.read_spans(file, request, spans)
     return bool(spans.rows)
 

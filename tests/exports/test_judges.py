@@ -99,6 +99,9 @@ def test_other_files_of_the_same_logs(save):
             assert sorted(study.to_triples()) == expected
     file = save(pd.DataFrame(rows).to_csv(index=False), "traces.csv")
     assert sorted(sa.read(file).to_triples()) == expected
+    file.write_text(file.read_text().replace("]", ""))  # as programs cut long cells
+    with pytest.raises(sa.SetagreeError, match=r"line 2, assessments: not a list of assessments"):
+        sa.read(file)
 
 
 def test_the_epochs_of_a_sample_are_units(save):

@@ -153,7 +153,12 @@ def _of_mlflow(path: Path, request: Request) -> Iterator[Score]:
         trace = record.get("info") or record
         unit = str(trace.at("trace_id").name())
         if isinstance(text := trace.members().get("assessments"), str):  # a cell of a table
-            trace = Node({"assessments": printed_items(text)}, record.file, record.place)
+            items = printed_items(text.strip() or "[]")
+            if items is None:
+                raise trace.at("assessments").fail(
+                    "not a list of assessments; export JSON instead."
+                )
+            trace = Node({"assessments": items}, record.file, record.place)
         for assessment in trace.each("assessments"):
             if (feedback := assessment.get("feedback")) is None:
                 continue  # an expectation is not an answer of a rater
