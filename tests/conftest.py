@@ -15,7 +15,7 @@ os.environ |= dict.fromkeys(
 )
 
 # How long a case takes is a matter of the machine. Every run draws other cases.
-settings.register_profile("setagree", deadline=None, max_examples=50)
+settings.register_profile("setagree", deadline=None, max_examples=30)
 settings.load_profile("setagree")
 
 

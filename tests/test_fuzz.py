@@ -17,9 +17,7 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("typer", reason="the extra 'cli' is not installed")
 
 
-@pytest.mark.parametrize(
-    ("family", "cases"), [("tables", 60), ("arguments", 80), ("commands", 15)]
-)
+@pytest.mark.parametrize(("family", "cases"), [("tables", 60), ("arguments", 80), ("commands", 15)])
 def test_short_run(family, cases):
     """Random cases of a fixed seed end as they must."""
     session = Session(1, [family])

@@ -21,7 +21,7 @@ NOT_ASKED = {
 
 
 @pytest.fixture
-def narrow(monkeypatch):
+def narrow(monkeypatch, few_draws):
     """Let setagree see a numpy whose indices have 32 bits."""
     for place, name, other in replacements():
         monkeypatch.setattr(place, name, other)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
-from hypothesis import given, settings
+from hypothesis import given
 from small_studies import annotations, row_lists, sets_of, text
 
 import setagree as sa
@@ -32,7 +32,6 @@ def case_of(rows, distance="masi"):
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 5, 500_000])
-@settings(max_examples=40)
 @given(rows=row_lists(sets_of("abc"), units=7, raters=5))
 def test_disagreement_of_units(at_once, rows):
     with pytest.MonkeyPatch.context() as patch:
@@ -53,7 +52,6 @@ def test_mean_disagreement():
     assert case.disagreement is case.disagreement
 
 
-@settings(max_examples=30)
 @given(rows=row_lists(sets_of("ab"), units=6, raters=4))
 def test_shares(rows):
     """pi_k is the mean over rated units of the share of value k among a unit's ratings."""

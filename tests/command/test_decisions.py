@@ -13,7 +13,7 @@ from setagree.errors import spelling
 
 
 @pytest.fixture
-def study(tmp_path, monkeypatch):
+def study(tmp_path, monkeypatch, few_draws):
     monkeypatch.chdir(tmp_path)
     found = sa.simulate(120, 4, skill=[0.9, 0.9, 0.9, 0.6], missing=0.1, rng=1)
     table = found.to_long()

@@ -47,7 +47,7 @@ each_option = pytest.mark.parametrize("option", OPTIONS)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, few_draws):
     """Work in a fresh folder with a study of four raters and a file for each option."""
     monkeypatch.chdir(tmp_path)
     lines = [

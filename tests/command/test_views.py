@@ -2,6 +2,7 @@
 
 import io
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -23,29 +24,36 @@ EXAMPLE = Path(sa.__file__).parents[1] / "examples/study.csv"
 HOSTILE = "<script>alert(1)</script>"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Work in a fresh folder with a long file, a wide one, one of scores and a hostile one."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(Path(sa.__file__).parents[1]))
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Write a long file, a wide one, one of scores, a hostile one, and others."""
+    files = tmp_path_factory.mktemp("files")
     frame = sa.simulate(40, 3, n_labels=4, labels=["joy", "fear", "anger", "calm"], rng=1).to_long()
     frame["labels"] = [sa.format_labels(one) for one in frame["labels"]]
     frame["batch"] = ["first" if int(unit[1:]) <= 20 else "second" for unit in frame["unit"]]
-    frame.to_csv("long.csv", index=False)
+    frame.to_csv(files / "long.csv", index=False)
     frame.pivot_table(index="unit", columns="rater", values="labels", aggfunc="first").to_csv(
-        "wide.csv"
+        files / "wide.csv"
     )
     frame.assign(score=frame["labels"].str.len())[["unit", "rater", "score"]].to_csv(
-        "scores.csv", index=False
+        files / "scores.csv", index=False
     )
     for label, hostile in {"joy": HOSTILE, "fear": "多标签" * 20, "calm": "a\u202eb"}.items():
         frame["labels"] = frame["labels"].str.replace(label, hostile)
-    frame.to_csv("hostile.csv", index=False)
+    frame.to_csv(files / "hostile.csv", index=False)
     five().to_long().assign(
         labels=[sa.format_labels(one) for one in five().to_long()["labels"]]
-    ).to_csv("five.csv", index=False)
-    Path("same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n", encoding="utf-8")
-    return tmp_path
+    ).to_csv(files / "five.csv", index=False)
+    (files / "same.csv").write_text("unit,rater,labels\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n", "utf-8")
+    return files
+
+
+@pytest.fixture(autouse=True)
+def folder(files, tmp_path, monkeypatch, few_draws):
+    """Work in a fresh folder with the files."""
+    shutil.copytree(files, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(sa.__file__).parents[1]))
 
 
 def on_screen(*words, columns=80):

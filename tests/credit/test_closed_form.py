@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import setagree as sa
@@ -39,7 +39,6 @@ positions = st.lists(st.integers(0, 40), min_size=1, max_size=12, unique=True)
 
 
 @every_kind
-@settings(max_examples=40)
 @given(p=positions, columns=st.sampled_from([None, 1, 3]))
 def test_sums_equal_the_pairs(make, formula, p, columns):
     p = np.array(p, dtype=float)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_studies import annotations, numbers, sets_of, text
 
@@ -161,7 +161,6 @@ class TestWeightedJaccard:
         assert weights.distance_total == pytest.approx(D.sum())
         assert weights.max_distance == 1
 
-    @settings(max_examples=40)
     @given(
         family=st.lists(
             st.frozensets(st.integers(0, 30), max_size=12), min_size=1, max_size=12, unique=True

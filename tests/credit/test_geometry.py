@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from setagree.credit import geometry
@@ -42,7 +42,6 @@ def test_words(labels, words):
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 1_000_000])
-@settings(max_examples=40)
 @given(family=families)
 def test_shared_counts_the_intersection(chunk, family):
     made = SetGeometry(family)

@@ -52,7 +52,6 @@ class TestByLabel:
         assert frame["share_of_disagreement"].sum() == pytest.approx(1)
         assert frame["share_of_disagreement"].is_monotonic_decreasing
 
-    @settings(max_examples=40)
     @given(STUDIES)
     def test_hamming_identity(self, rows):
         study = study_of(rows)
@@ -67,7 +66,7 @@ class TestByLabel:
                 assert pooled == pytest.approx(with_hamming.estimate, abs=1e-12)
 
     @pytest.mark.slow
-    @settings(max_examples=40)
+    @settings(max_examples=25)
     @given(STUDIES)
     def test_each_label_is_a_study_of_yes_and_no(self, rows):
         study = study_of(rows)
@@ -115,7 +114,6 @@ class TestByLabel:
             assert_same(frame.loc[label, "estimate"], wanted.estimate)
             assert_same(frame.loc[label, ["low", "high"]].tolist(), wanted.interval())
 
-    @settings(max_examples=40)
     @given(STUDIES)
     def test_counts_and_specific_agreement(self, rows):
         study = study_of(rows)
@@ -288,7 +286,6 @@ class TestByLabel:
 
 class TestConfusions:
     @pytest.mark.slow
-    @settings(max_examples=80)
     @given(STUDIES)
     def test_against_loops(self, rows):
         """Pairs and expected pairs are those of loops over all pairs of ratings.
@@ -381,7 +378,7 @@ class TestConfusions:
         assert few.loc["left out", "expected_pairs"].isna().all()
 
     @pytest.mark.slow
-    @settings(max_examples=30)
+    @settings(max_examples=15)
     @given(STUDIES)
     def test_large_and_small_sets_alike(self, rows):
         study = study_of(rows)

@@ -151,7 +151,6 @@ class TestByRater:
         pd.testing.assert_frame_equal(frame, anew, check_dtype=False, atol=1e-11)
 
     @pytest.mark.slow
-    @settings(max_examples=50)
     @given(STUDIES)
     def test_habits_against_loops(self, rows):
         study = study_of(rows)
@@ -272,7 +271,6 @@ def crowd_of_raters(n, kind="labels"):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::setagree.errors.SwappedColumnsWarning")
 class TestByManyRaters:
-    @settings(max_examples=30)
     @given(STUDIES, st.sampled_from(["masi", "jaccard", "nominal"]), st.integers(0, 5))
     def test_all_at_once_as_one_by_one(self, rows, distance, lone):
         few = study_of(rows)
@@ -470,7 +468,6 @@ class TestByUnit:
             assert frame.loc[unit, "influence"] == pytest.approx(whole.influence[unit])
 
     @pytest.mark.slow
-    @settings(max_examples=40)
     @given(STUDIES)
     def test_against_loops(self, rows):
         study = study_of(rows)

@@ -3,11 +3,12 @@
 import gzip
 import json
 import pickle
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.spatial.distance import cosine
@@ -50,7 +51,6 @@ class TestEmbedding:
         assert found >= 0
         assert A != B or found == 0
 
-    @settings(max_examples=40)
     @given(label_sets, label_sets)
     def test_transport(self, A, B):
         """It is the linear programme over scipy's cosine distances of labels."""
@@ -152,11 +152,26 @@ class TestEmbedding:
 STUDY = annotations(
     random_rows(np.random.default_rng(5), sets_of("abcdef"), units=40, raters=3, missing=0.1)
 )
+BEST_MATCH = sa.distances.taxonomy({"a": "x", "b": "x", "c": "y"}, credit="wu_palmer")
+
+
+@cache
+def between_values(name):
+    """Return the distances between all values of the study, pair by pair."""
+    d = {"centroids": centroids, "best match": BEST_MATCH}[name]
+    return np.array([[d(A, B) for B in STUDY.values] for A in STUDY.values])
 
 
 class TestWeights:
-    @pytest.mark.parametrize("match", ["centroid", "transport"])
-    @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    @pytest.mark.parametrize(
+        ("match", "coefficient"),
+        [
+            ("centroid", "krippendorff_alpha"),
+            ("centroid", "fleiss_kappa"),
+            ("centroid", "conger_kappa"),
+            ("transport", "krippendorff_alpha"),
+        ],
+    )
     def test_coefficients(self, match, coefficient):
         """Estimate and standard error equal those of a plain function with the same distances."""
         plain = {"centroid": centroids, "transport": moved}[match]
@@ -175,7 +190,7 @@ class TestWeights:
         """Pairs, blocks, sums and sums of squares equal those of the whole matrix."""
         monkeypatch.setattr(semantic, "_NUMBERS_AT_ONCE", at_once)
         weights = sa.weights(STUDY, embedding(VECTORS))
-        D = np.array([[centroids(A, B) for B in STUDY.values] for A in STUDY.values])
+        D = between_values("centroids")
         k, l = (grid.ravel() for grid in np.indices(D.shape))
         every = np.arange(len(D))
         assert frozenset() in STUDY.values
@@ -245,9 +260,8 @@ class TestBestMatchBlocks:
         monkeypatch.setattr(base, "BLOCK", block)
         monkeypatch.setattr(semantic, "_NUMBERS_AT_ONCE", 10 * block)
         monkeypatch.setattr(semantic, "_PAIR_BLOCK_SIZE", 10 * block)
-        d = sa.distances.taxonomy({"a": "x", "b": "x", "c": "y"}, credit="wu_palmer")
-        D = np.array([[d(A, B) for B in STUDY.values] for A in STUDY.values])
-        weights = sa.weights(STUDY, d)
+        D = between_values("best match")
+        weights = sa.weights(STUDY, BEST_MATCH)
         k, l = (grid.ravel() for grid in np.indices(D.shape))
         assert weights.distance_at(k, l) == pytest.approx(D.ravel(), abs=1e-14)
         assert weights.distance_at(k[:0], l[:0]).size == 0

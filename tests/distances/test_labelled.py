@@ -333,7 +333,6 @@ STUDY_ROWS = text("ab a / cd {} / ef ace / b abc / d f / {} a")
 
 
 class TestBestMatch:
-    @settings(max_examples=30)
     @given(hierarchies(), label_sets, label_sets)
     def test_wu_palmer_by_all_ways_up(self, parents, A, B):
         expected = best_match(A, B, lambda a, b: wu_palmer(parents, a, b))
@@ -443,13 +442,11 @@ def by_linear_programme(A, B, between):
 
 
 class TestTransport:
-    @settings(max_examples=50)
     @given(label_sets.filter(len), label_sets.filter(len))
     def test_equals_the_linear_programme(self, A, B):
         expected = by_linear_programme(A, B, on_a_line)
         assert transport(on_a_line)(A, B) == pytest.approx(expected, abs=1e-9)
 
-    @settings(max_examples=30)
     @given(label_sets.filter(len), label_sets.filter(len), st.data())
     def test_any_table_equals_the_linear_programme(self, A, B, data):
         pairs = [(x, y) for x in LABELS for y in LABELS if x < y]

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_studies import sets_of
 
@@ -37,7 +37,6 @@ def test_arrays_of_counts_give_what_single_pairs_give(distance):
 
 
 @every_distance
-@settings(max_examples=40)
 @given(
     A=st.frozensets(st.integers(0, 250), max_size=220),
     B=st.frozensets(st.integers(0, 250), max_size=220),

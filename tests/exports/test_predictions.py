@@ -11,6 +11,8 @@ import setagree as sa
 from setagree.cli import app as cli
 from setagree.errors import DataError, OptionError
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 MODELS = {"gpt": {"crow"}, "owlet": set()}
 SAID = {(unit, model): labels for unit in ("p1", "p2") for model, labels in MODELS.items()}
 

@@ -61,7 +61,6 @@ def test_membership_is_a_truncated_normal(scale, estimate, se):
 
 
 @every_scale
-@settings(max_examples=40)
 @given(estimate=st.floats(-1, 1), se=st.floats(0, 2, exclude_min=True))
 def test_the_verdict_is_the_first_to_reach_95_percent(scale, estimate, se):
     result = judged(estimate, se, scale)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inference_support import HARD, T1, T2, estimates, noisy_rows, one_line, score
 from scipy import stats
@@ -135,7 +135,6 @@ class TestSameUnits:
         vars(still.sums)["linearised"] = a.sums.linearised._replace(values=values)
         assert sa.compare(a, still).standard_error == pytest.approx(a.standard_error)
 
-    @settings(max_examples=30)
     @given(seed=st.integers(0, 10_000), units=st.integers(3, 60))
     def test_rounding_is_no_difference(self, seed, units):
         """On single labels jaccard and nominal are the same distance: p is 1 for any rounding.

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from inference_support import one_line
 from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text, triples
 
@@ -118,7 +118,6 @@ class TestExact:
 
 
 class TestReference:
-    @settings(max_examples=50)
     @given(rows=row_lists(sets_of("ab"), units=6, raters=4).filter(lambda r: len(r[0]) == 4))
     def test_equals_the_loops(self, rows):
         both = [

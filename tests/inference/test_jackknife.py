@@ -77,7 +77,6 @@ class TestUnits:
         assert actual.tolist() == pytest.approx(by_hand, abs=1e-10)
 
     @pytest.mark.slow
-    @settings(max_examples=40)
     @given(rows=row_lists(VALUES, units=6, raters=4).map(rated_rows))
     def test_any_study(self, rows):
         if len(rows) < 2:
@@ -308,7 +307,6 @@ def test_interval():
 
 class TestPassingRaters:
     @pytest.mark.slow
-    @settings(max_examples=80)
     @given(seed=st.integers(0, 10**6), missing=st.sampled_from([0.4, 0.6, 0.75]))
     def test_equals_the_rest_scored(self, seed, missing):
         rows = noisy_rows(seed, units=5, raters=6, missing=missing)

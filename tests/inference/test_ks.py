@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inference_support import HARD, T1
 from scipy import stats
@@ -45,7 +45,6 @@ class TestStatistic:
         assert np.isnan(found.p_value)
 
     @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
-    @settings(max_examples=40)
     @given(
         rows=row_lists(sets_of("abc"), units=6, raters=4),
         distance=st.sampled_from(["masi", "jaccard", "dice", "hamming", "nominal"]),

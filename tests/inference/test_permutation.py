@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inference_support import (
     HARD,
@@ -186,7 +186,6 @@ class TestEveryReshuffle:
         assert shuffler.evaluate(V).tolist() == pytest.approx(by_hand, abs=1e-10)
 
     @pytest.mark.slow
-    @settings(max_examples=30)
     @given(rows=row_lists(VALUES, units=5, raters=3).map(rated_rows), seed=st.integers(0, 99))
     def test_any_study(self, rows, seed):
         rng = np.random.default_rng(seed)
@@ -302,7 +301,6 @@ class TestExactEnumeration:
         repeated = np.sort(np.repeat(test.distribution, repeats)).tolist()
         assert repeated == pytest.approx(sorted(map(float, by_hand)), abs=1e-12)
 
-    @settings(max_examples=30)
     @given(rows=row_lists(VALUES[:4], units=3, raters=3).map(rated_rows))
     def test_the_mean_of_alpha_is_zero(self, rows):
         alpha = score(rows, "krippendorff_alpha")
@@ -690,7 +688,6 @@ class TestResult:
 
 
 class TestRareAnswers:
-    @settings(max_examples=60)
     @given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=3))
     def test_arrangements(self, groups):
         """They are the distinct orders of each group, in all combinations, each once."""

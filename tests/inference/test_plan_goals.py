@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inference_support import noisy_rows, planned, score
 from results_support import flat
@@ -294,7 +294,6 @@ class TestCosts:
         assert plan.best is None
         assert "smallest" not in flat(plan)
 
-    @settings(max_examples=50)
     @given(
         A=st.floats(0.01, 5),
         B=st.floats(0.01, 5),

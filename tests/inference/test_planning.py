@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inference_support import T1, noisy_rows, one_line, planned, score
 from scipy import stats
@@ -55,7 +55,6 @@ class TestUnits:
         assert row["n_additional_units"] == max(0, n - len(pilot.influence))
         assert (row["n_raters"], row["basis"]) == (4, "pilot")
 
-    @settings(max_examples=50)
     @given(variance=st.floats(1e-6, 50), wanted=st.floats(0.01, 0.99))
     def test_for_any_variance(self, variance, wanted):
         def reach(n):

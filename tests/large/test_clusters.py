@@ -41,7 +41,10 @@ def check_same(frame, table, **options):
     tally = quiet(sa.tally, frame, blank="empty", **options)
     assert patterns(tally) == patterns(sa.Tally.from_annotations(study))
     assert (tally.n_raters, tally.units) == (study.n_raters, None)
-    reduced = quiet(sa.agreement, frame, blank="empty", **options)
+
+
+def check_agreement(frame, table):
+    reduced = quiet(sa.agreement, frame, blank="empty")
     expected = quiet(sa.agreement, table, blank="empty")
     assert next(iter(reduced)).study is None
     pd.testing.assert_frame_equal(reduced.to_frame(), expected.to_frame(), **TIGHT)
@@ -127,6 +130,7 @@ class TestDask:
     def test_shuffled(self, cluster):
         table = generated()
         check_same(self.frame([table[k::5] for k in range(5)]), table)
+        check_agreement(self.frame([table[k::5] for k in range(5)]), table)
 
     def test_partitioned_by_unit(self, cluster):
         table = generated()
@@ -272,6 +276,7 @@ class TestSpark:
     def test_shuffled(self, spark):
         table = generated()
         check_same(self.frame(spark, [table[k::5] for k in range(5)]), table)
+        check_agreement(self.frame(spark, [table[k::5] for k in range(5)]), table)
 
     def test_partitioned_by_unit(self, spark):
         table = generated()

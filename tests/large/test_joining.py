@@ -15,7 +15,7 @@ from setagree.study.reading import Reading
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, few_draws):
     monkeypatch.chdir(tmp_path)
 
 

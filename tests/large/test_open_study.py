@@ -118,6 +118,7 @@ def made(name, data):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.filterwarnings("ignore::setagree.SetagreeWarning")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_table_and_a_path_go_for_the_study(name, path):

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reduction_support import columns, generated, in_whole_units, quiet, relation, who_gave_what
 from reduction_support import patterns as counts_of
@@ -390,7 +390,6 @@ class TestRefused:
 
 
 class TestMerge:
-    @settings(max_examples=50)
     @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
     def test_associative_and_commutative(self, studies):
         kept = [annotations(rows) for rows in studies]
@@ -409,7 +408,6 @@ class TestMerge:
             assert merged.given.indptr.tolist() == [0, *np.cumsum(merged.pattern_ratings)]
 
     @pytest.mark.slow
-    @settings(max_examples=50)
     @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
     def test_forgetting(self, studies):
         kept = [sa.Tally.from_annotations(annotations(rows), keep_raters=True) for rows in studies]

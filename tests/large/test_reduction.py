@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reduction_support import HOSTILE, columns, generated, ibis_table, patterns, quiet, relation
 from small_studies import annotations, row_lists, sets_of
@@ -237,7 +237,6 @@ class TestParts:
             sa.tally(lazy(HOSTILE), partitioned_by_unit=True)
 
     @pytest.mark.slow
-    @settings(max_examples=50)
     @given(st.lists(row_lists(sets_of("ab"), units=3), min_size=3, max_size=3))
     def test_merging(self, studies):
         a, b, c = (sa.Tally.from_annotations(annotations(rows)) for rows in studies)
@@ -260,7 +259,6 @@ class TestErrors:
         data = {"unit": ["u"] * 5 + ["v"], "rater": [*"aabbb", "a"], "labels": [*"xyxxx", None]}
         assert quiet(sa.tally, lazy(data), assume_unique=True).n_ratings == 5
 
-    @settings(max_examples=40)
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12))
     def test_only_repeats(self, pairs):
         units, raters = ([f"{name}" for name in names] for names in zip(*pairs, strict=True))

@@ -399,7 +399,6 @@ class TestLabelMajority:
         assert answers(study, threshold=0.9, ties="plurality") == ["a", "", "a"]
 
     @pytest.mark.parametrize("ties", ["missing", "plurality", "empty"])
-    @settings(max_examples=60)
     @given(rows=row_lists(sets_of("abc")))
     def test_by_count(self, ties, rows):
         """The rule by plain counting: majorities, else nothing, the most votes, or no label."""
@@ -501,7 +500,6 @@ class TestMedoid:
         assert consensus(study).answers.tolist() == [1, 2]
         assert consensus(study, distance="linear").answers.tolist() == [4, 2]
 
-    @settings(max_examples=40)
     @given(rows=row_lists(sets_of("abc")))
     def test_equals_the_loop(self, rows):
         study = annotations(rows)
@@ -531,7 +529,6 @@ class TestMedoidOfNumbers:
             np.testing.assert_array_equal(found.confidence, asked.confidence)
             assert set(consensus(more, distance=distance).answers[:39]) == {4}
 
-    @settings(max_examples=40)
     @given(
         rows=row_lists([1, 2, 4, 7, 1001, 10**6, 10**7], units=8, raters=6, missing=False),
         distance=st.sampled_from(["interval", "linear"]),
@@ -560,7 +557,6 @@ class TestMedoidOfNumbers:
 
 
 class TestAllMethods:
-    @settings(max_examples=60)
     @given(
         rows=row_lists(sets_of("abc")),
         method=st.sampled_from(METHODS),

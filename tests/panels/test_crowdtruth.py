@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from inference_support import T1
 from small_studies import annotations, numbers, row_lists, sets_of, text
 
@@ -133,7 +133,6 @@ class TestVectors:
 
 class TestLoops:
     @pytest.mark.slow
-    @settings(max_examples=30)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=4))
     def test_any_study(self, rows):
         rows = [[*row, frozenset("a")] for row in rows]

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inference_support import one_line
 from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text
@@ -52,7 +52,6 @@ def mean_distances(rows, distance):
 
 
 class TestDistances:
-    @settings(max_examples=40)
     @given(rows=row_lists(sets_of("abc"), units=8, raters=5))
     def test_equal_the_loops(self, rows):
         rows = [[*row, frozenset("a")] for row in rows]
@@ -202,7 +201,6 @@ class TestGeometry:
         zeros = np.zeros((4, 4))
         assert best_cut(linkage_of(zeros), zeros, [2]).silhouette == 0
 
-    @settings(max_examples=60)
     @given(
         n=st.integers(2, 12),
         zeros=st.sampled_from([0, 0.1, 0.4]),
@@ -224,7 +222,6 @@ class TestGeometry:
         expected = np.where(np.isnan(D), ways, D)
         np.testing.assert_allclose(by_way_of_others(D), expected, atol=1e-12)
 
-    @settings(max_examples=30)
     @given(n=st.integers(3, 15), most=st.integers(2, 8), seed=st.integers(0, 999))
     def test_the_best_of_all_cuts(self, n, most, seed):
         """The best cut is that of the largest silhouette, each taken by itself; of ties the first.
@@ -419,7 +416,6 @@ class TestUnits:
         assert table.loc[4, ["first", "second"]].tolist() == [frozenset("a"), frozenset("b")]
         assert table.loc[1, "first"] is None
 
-    @settings(max_examples=60)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=6))
     def test_equals_the_loop(self, rows):
         """The largest 4 p q d over pairs of answers, and a pair with it, larger cluster first."""

@@ -61,7 +61,7 @@ STUDY = study_of()
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", [ruzicka, manhattan])
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(rows=STUDIES)
 def test_equal_the_reference(distance, rows):
     name = distance.__name__

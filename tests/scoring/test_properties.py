@@ -83,7 +83,7 @@ def test_the_reference_knows_every_coefficient_and_distance():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", SETS)
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(rows=row_lists(sets_of("abc"), units=5, raters=4))
 def test_label_sets_equal_the_reference(distance, rows):
     for coefficient in MANY_RATERS:
@@ -92,7 +92,7 @@ def test_label_sets_equal_the_reference(distance, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", SETS)
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(rows=row_lists(sets_of("abc"), units=6, raters=2))
 def test_two_raters_equal_the_reference(distance, rows):
     for coefficient in ("cohen_kappa", "scott_pi"):
@@ -101,7 +101,7 @@ def test_two_raters_equal_the_reference(distance, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", ["nominal", *SCALES])
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(rows=row_lists([0, 1, 2, 5, 9], units=5, raters=3))
 def test_numbers_equal_the_reference(distance, rows):
     d = reference.scale_distances(rows)[distance]
@@ -110,7 +110,7 @@ def test_numbers_equal_the_reference(distance, rows):
             same_as_reference(rows, coefficient, distance, d)
 
 
-SEEDED = [(seed, units, raters) for seed in range(3) for units, raters in ((12, 5), (7, 3))]
+SEEDED = [(0, 12, 5), (1, 7, 3), (2, 12, 5), (3, 7, 3)]
 
 
 @pytest.mark.slow
@@ -348,7 +348,6 @@ def test_alpha_and_fleiss_on_complete_data(distance, raters):
     assert alpha.estimate == pytest.approx(identity, rel=1e-12, abs=1e-12)
 
 
-@settings(max_examples=60)
 @given(rows=row_lists(sets_of("abc"), units=6, raters=4))
 def test_hamming_alpha_splits_by_label(rows):
     whole = score(rows, "krippendorff_alpha", "hamming")
@@ -378,7 +377,6 @@ def test_two_raters_are_a_case_of_many(two, many, distance):
     same_figures(score(rows, two, distance), score(rows, many, distance))
 
 
-@settings(max_examples=60)
 @given(rows=row_lists(sets_of("ab"), units=6, raters=2, missing=False))
 def test_cohen_by_the_table_of_two_raters(rows):
     po = np.mean([x == y for x, y in rows])
@@ -426,7 +424,8 @@ def test_alpha_is_zero_on_average_over_all_pooled_shuffles(distance):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("distance", NAMES)
-def test_cohen_is_zero_on_average_over_all_shuffles_of_a_rater(distance):
+def test_kappa_is_zero_on_average_over_all_shuffles_of_a_rater(distance):
+    coefficient = ("cohen_kappa", "conger_kappa")[NAMES.index(distance) % 2]
     first = [1, 2, 2, 8]
     second = [1, 1, 2, 4]
     if distance in SETS:
@@ -434,12 +433,11 @@ def test_cohen_is_zero_on_average_over_all_shuffles_of_a_rater(distance):
         second = [frozenset(word) for word in ("a", "a", "ab", "bc")]
     orders = list(reference.permutations(second))
     # ordinal reads ranks off the pooled ratings, which no shuffle changes
-    for coefficient in ("cohen_kappa", "conger_kappa"):
-        scores = [
-            score([list(pair) for pair in zip(first, order, strict=True)], coefficient, distance)
-            for order in orders
-        ]
-        assert np.mean([one.estimate for one in scores]) == pytest.approx(0, abs=1e-12)
+    scores = [
+        score([list(pair) for pair in zip(first, order, strict=True)], coefficient, distance)
+        for order in orders
+    ]
+    assert np.mean([one.estimate for one in scores]) == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("distance", NAMES)
@@ -503,7 +501,6 @@ def test_missing_differs_from_empty():
     assert empty.estimate == pytest.approx(6 / 11, abs=1e-15)
 
 
-@settings(max_examples=40)
 @given(
     rows=row_lists(sets_of("abc"), units=6, raters=3),
     distance=st.sampled_from(SETS),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from asking import alpha_of, long_table, sentence, the_warning
 from cells import MISSING_CELLS, objects
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import setagree as sa
@@ -213,7 +213,6 @@ class TestManyObjects:
         st.lists(st.sampled_from(["a", "b", " b", "c d", "é"]), max_size=4),
     )
 
-    @settings(max_examples=60)
     @given(cells=st.lists(CELLS, min_size=1, max_size=12))
     def test_lists_of_labels(self, cells):
         syntax = LabelSyntax(blank="empty")

@@ -128,7 +128,7 @@ class TestWithout:
         assert "3 units" in text
         assert "2 raters" in text
 
-    def test_models_and_humans(self, folder):
+    def test_models_and_humans(self, folder, few_draws):
         table, people = study_table(DECOMPOSED), ("ann", "bob")
         more = [table, *(table[table["rater"] == who].assign(rater=f"{who},2") for who in people)]
         pd.concat(more).to_csv("all.csv", index=False)

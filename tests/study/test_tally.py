@@ -118,7 +118,6 @@ class TestFromCounts:
         assert counted.n_raters is None
         assert counted.kind == "labels"
 
-    @settings(max_examples=30)
     @given(rows=row_lists(sets_of("abc"), units=6, raters=4))
     def test_any_study(self, rows):
         values = sets_of("abc")
@@ -282,7 +281,6 @@ class TestMerge:
         same(one.merge(two).merge(three), one.merge(two.merge(three)))
         same(one.merge(two), two.merge(one))
 
-    @settings(max_examples=40)
     @given(
         one=row_lists(sets_of("ab"), units=4, raters=3),
         two=row_lists(sets_of("bc"), units=4, raters=3),
