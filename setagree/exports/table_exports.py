@@ -124,10 +124,8 @@ class Sheet:
     def ids(self, name: str, role: str = "identifier") -> list[Hashable]:
         """Return identifiers without the space around them, or None for blank cells."""
         ids: list[Hashable] = [cell or None for cell in self.cells(name).tolist()]
-        first: dict[str, str] = {}
-        distinct = [cell for cell in self.frame[name].unique().tolist() if cell.strip()]
-        pairs = [(first.setdefault(cell.strip(), cell), cell) for cell in distinct]
-        warn_merged_names(role, [pair for pair in pairs if pair[0] != pair[1]])
+        distinct = self.frame[name].unique().tolist()
+        warn_merged_names(role, ((cell.strip(), cell) for cell in distinct if cell.strip()))
         return ids
 
     def blank(self, name: str) -> Flags:

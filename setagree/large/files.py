@@ -206,7 +206,11 @@ def _delimited(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
 
 def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
     """Yield the cells of the roles, identifiers as text and answers as JSON, and set the keys."""
-    spell: dict[str, Callable[[Any, str], str]] = {"unit": _id, "rater": _id, "answer": _json}
+    spell: dict[str, Callable[[Any], str]] = {
+        "unit": partial(_id, role="unit"),
+        "rater": partial(_id, role="rater"),
+        "answer": lambda cell: str(cell) if isinstance(cell, Decimal) else _ENCODER.encode(cell),
+    }
     copy.kinds = {role: set() for role in columns}
     for rows in line_pieces(copy.source):
         copy.names.update(dict.fromkeys(name for row in rows for name in row))
@@ -219,7 +223,7 @@ def _of_lines(copy: Copy, columns: Mapping[str, str]) -> Iterator[Cells]:
             kept = list(compress(rows, copy.matching(where, tested)))
         cells_of = {role: [row.get(name) for row in kept] for role, name in columns.items()}
         yield {
-            role: [None if is_nothing(c) else spell[role](c, role) for c in cells]
+            role: [None if is_nothing(c) else spell[role](c) for c in cells]
             for role, cells in cells_of.items()
         }
 
@@ -239,10 +243,6 @@ def _id(cell: Any, role: str) -> str:
     if isinstance(cell, list | dict):
         raise DataError(f"a {role} is named by text or a number (this is {a_type(cell)}).")
     return spelled(cell)
-
-
-def _json(cell: Any, role: str) -> str:  # noqa: ARG001 - the signature of _id
-    return str(cell) if isinstance(cell, Decimal) else _ENCODER.encode(cell)
 
 
 FileKind: TypeAlias = Literal["parquet", "delimited", "json lines"]
@@ -399,7 +399,10 @@ def connect(
         import duckdb
     except ImportError:
         raise missing_package("reducing large files", "duckdb", "files") from None
-    limit = _limit(memory_limit)
+    is_amount = isinstance(memory_limit, str) and _AMOUNT.fullmatch(memory_limit.strip())
+    if memory_limit is not None and not is_amount:
+        raise _no_amount(memory_limit)
+    limit = {} if memory_limit is None else {"memory_limit": memory_limit.strip()}
     parent = _folder(temp_directory)
     if set(parent) & _WILD:
         raise OptionError(
@@ -430,15 +433,6 @@ def _new_folder(parent: str) -> tempfile.TemporaryDirectory[str]:
             f"no folder can be made in {parent!r} ({error.strerror}); name another as "
             f"{option('temp_directory')}."
         ) from error
-
-
-def _limit(memory_limit: object) -> dict[str, Any]:
-    """Return the setting of DuckDB for the memory limit."""
-    if memory_limit is None:
-        return {}
-    if not (isinstance(memory_limit, str) and _AMOUNT.fullmatch(memory_limit.strip())):
-        raise _no_amount(memory_limit)
-    return {"memory_limit": memory_limit.strip()}
 
 
 def _no_amount(memory_limit: object) -> OptionError:

@@ -96,10 +96,7 @@ def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
             f"{option('roster')} is the roster of one export, and {len(files):,} files are passed; "
             "convert each with its roster (setagree convert), and join the tables."
         )
-    _check_source(path, tool, reading)
-    answers = _answers(files, tool, reading)
-    models = _with_predictions(answers, named, reading) | answers.models
-    frame = _as_frame(answers, tool, reading)
+    frame, models = _read_rows(path, tool, reading)
     # The format has read the cells, so that the answers are label sets.
     plain_reading = replace(reading, tool="auto", label_sep=None, blank=None, where=None)
     plain_reading = replace(plain_reading, unit="unit", rater="rater", labels="labels")
@@ -110,7 +107,7 @@ def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
         if len(files) > 1 and tool.has_unit and reading.unit is None:
             way = f"{option('tool', tool.name)} and {option('unit', 'text')}"
             more = f" If ids start anew in each file, name the field that identifies a unit: {way}."
-        first, second, *_ = frame[_PLACE].iloc[np.array(error.rows) - 1]
+        first, second, *_ = frame[_PLACE].loc[np.array(error.rows) - 1]
         places = f" The first are in {first} and {second}."
         raise RepeatsError(f"{named}: {error}{places}{more}") from error
     except SetagreeError as error:
@@ -174,11 +171,16 @@ def _study_of_spans(spans: Spans, reading: Reading, name: str) -> Annotations:
 
 def export_table(path: Paths, tool: Format, reading: Reading) -> pd.DataFrame:
     """Return an export as a table of units, raters, label sets and, with an option, files."""
+    return _read_rows(path, tool, reading)[0].drop(columns=_PLACE)
+
+
+def _read_rows(path: Paths, tool: Format, reading: Reading) -> tuple[pd.DataFrame, set[Hashable]]:
+    """Return an export as a table with the place of each answer, and the models in it."""
     files = matching(path)
     _check_source(path, tool, reading)
     answers = _answers(files, tool, reading)
-    _with_predictions(answers, named_files(files), reading)
-    return _as_frame(answers, tool, reading).drop(columns=_PLACE)
+    models = _with_predictions(answers, named_files(files), reading) | answers.models
+    return _as_frame(answers, tool, reading), models
 
 
 def _check_source(path: Paths, tool: Format, reading: Reading) -> None:

@@ -94,9 +94,11 @@ def _appearance(name: str) -> str:
     return padded[1] if padded else name
 
 
-def warn_merged_names(role: str, merged: Sequence[tuple[object, object]]) -> None:
-    """Warn if names of units or raters differ only in the space around them."""
-    if merged:
+def warn_merged_names(role: str, keyed: Iterable[tuple[object, object]]) -> None:
+    """Warn if names that are read as one, because they have one key, are spelled in two ways."""
+    first: dict[object, object] = {}
+    pairs = [(first.setdefault(key, name), name) for key, name in keyed]
+    if merged := [pair for pair in pairs if pair[0] != pair[1]]:
         are = "are" if len(merged) > 1 else "is"
         warn(
             f"{counted(len(merged), role)} {are} spelled in two ways and read as one: "

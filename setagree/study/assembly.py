@@ -387,9 +387,7 @@ def _tidy_names(
     if tidy == listed:
         return codes, names
     merged, distinct = merge(tidy)
-    first: dict[int, object] = {}
-    spelled = [(first.setdefault(k, n), n) for k, n in zip(merged.tolist(), listed, strict=True)]
-    warn_merged_names(role, [pair for pair in spelled if pair[0] != pair[1]])
+    warn_merged_names(role, zip(merged.tolist(), listed, strict=True))
     return recode(codes, merged), as_objects(distinct)
 
 

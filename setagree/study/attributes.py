@@ -168,10 +168,8 @@ def _distinct_values(
         raise DataError(f"column {name!r}: {no_name(cells, what)}") from None
     merged, values = pd.factorize(as_objects(map(_tidy_cell, distinct)))
     if is_group:
-        first: dict[int, object] = {}
-        spelled = [(k, n) for k, n in zip(merged.tolist(), distinct, strict=True) if k >= 0]
-        pairs = [(first.setdefault(k, n), n) for k, n in spelled]
-        warn_merged_names("group", [pair for pair in pairs if pair[0] != pair[1]])
+        keyed = zip(merged.tolist(), distinct, strict=True)
+        warn_merged_names("group", ((code, name) for code, name in keyed if code >= 0))
     return np.append(merged, -1)[codes], values
 
 

@@ -135,9 +135,10 @@ def _read_degrees(
             f"{counted(without.size, 'row')} with a label and no degree in column {column.name!r} "
             f"(first: row {numbers[without[0]]}, {_BELOW}); write 0 if the label was not given."
         )
-    parsed = [_degree(cell) for cell in cells]
+    parsed = [as_float(x.item() if isinstance(x, np.generic) else x) for x in cells]
     for code, degree in enumerate(parsed):
-        if degree is None and not blank[code]:
+        is_degree = degree is not None and 0 <= degree <= LARGEST_DEGREE
+        if not is_degree and not blank[code]:
             row = int(np.flatnonzero(codes == code)[0])
             raise DataError(
                 f"Row {numbers[row]}, {_BELOW}: {shorten(cells[code])} in column {column.name!r} "
@@ -150,12 +151,6 @@ def _read_degrees(
             f"{numbers[nameless[0]]}, {_BELOW}); name the label or remove the row."
         )
     return degrees
-
-
-def _degree(cell: object) -> float | None:
-    """Return the degree that a cell is or spells, or None if it is not a degree."""
-    degree = as_float(cell.item() if isinstance(cell, np.generic) else cell)
-    return degree if degree is not None and 0 <= degree <= LARGEST_DEGREE else None
 
 
 def _check_rows(

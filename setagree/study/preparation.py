@@ -290,11 +290,7 @@ def _check_unclear(numerals: Sequence[str], name: str, *, are_decimals: bool) ->
                     f"{name}: {longer} and {shorter} cannot be put in order, because {longer} is "
                     f"{relation} {shorter} as a decimal, but not as a version or month. Use "
                     "numbers with equally many digits after the point, or dates as in 2026-01-31"
-                    + python_or_command(
-                        ", or give the order as an ordered categorical: "
-                        "pandas.Categorical(cells, categories=[...], ordered=True).",
-                        ".",
-                    )
+                    f"{_or_categorical()}."
                 )
             if not least or len(part) <= len(least):
                 least = part
@@ -329,19 +325,16 @@ def _no_order(cells: pd.Series[Any], name: str, *, are_spans: bool) -> DataError
             f"{name}: {shorten(cells.iloc[0])} and {shorten(cells.iloc[-1])} cannot be put in "
             "order. Use numbers only, or dates only, all with a time zone or none."
         )
-    remedy = (
-        "Use numbers or such dates."
-        if are_spans
-        else python_or_command(
-            "Use numbers or such dates, or give the order as an ordered categorical: "
-            "pandas.Categorical(cells, categories=[...], ordered=True).",
-            f"Use {name.split()[0]} with a column of numbers or such dates.",
-        )
-    )
     return DataError(
         f"{name}: {shorten(odd[0])} cannot be put in order, because it is neither a number nor a "
-        f"date as in 2026-01-31. {remedy}"
+        f"date as in 2026-01-31. Use numbers or such dates{'' if are_spans else _or_categorical()}."
     )
+
+
+def _or_categorical() -> str:
+    """Return a further remedy for names in an unknown order; the command has none."""
+    way = "pandas.Categorical(cells, categories=[...], ordered=True)"
+    return python_or_command(f", or give the order as an ordered categorical: {way}", "")
 
 
 STATUSES = ("observed", "abstained", "not applicable", "failed to parse", "refused")

@@ -126,6 +126,9 @@ class TestSeveralExports:
             sa.read(files)
         assert sa.read(files, duplicates="first").n_repeated == sa.read("one.jsonl").n_ratings
         assert "'again.jsonl', line" in refusal("score", *files)
+        kept = {"filename_column": "file", "where": "file != two.jsonl"}
+        with pytest.raises(DataError, match=places), pytest.warns(match="drops 2 of 6 rows"):
+            sa.read(["two.jsonl", *files[:2]], **kept)
 
     def test_other_files_are_refused(self):
         appen_frame().to_csv("report.csv", index=False)
