@@ -32,11 +32,11 @@ class LabelError(SetagreeError):
 
 
 class UnknownLabelsError(LabelError):
-    """A cell has `labels` that are not among the `allowed` ones of the codebook."""
+    """A cell has `labels` that are not in the codebook."""
 
-    def __init__(self, message: str, labels: Sequence[Any], allowed: Sequence[Any]) -> None:
+    def __init__(self, message: str, labels: Sequence[Any]) -> None:
         super().__init__(message)
-        self.labels, self.allowed = labels, allowed
+        self.labels = labels
 
 
 class DataError(SetagreeError):

@@ -189,7 +189,7 @@ def code_label_sets(
         cells, texts = _without_empty(cells, syntax)
     sets, failures = parse_all(cells, cell_reader(syntax))
     if failures:
-        if (unknown := _unknown_labels(failures, codes, place, times)) is not None:
+        if (unknown := _unknown_labels(failures, codes, place, times, syntax)) is not None:
             raise unknown
         way = scalars() if any(is_number(cells[code]) for code in failures) else ""
         hint = way and f" For one value per cell, use {way}."
@@ -226,36 +226,35 @@ def _unknown_labels(
     codes: Codes,
     place: Callable[[int], str],
     times: Codes | None,
+    syntax: LabelSyntax,
 ) -> LabelError | None:
     """Return the error for labels outside the codebook, or None if there are none."""
     cells: dict[Any, list[int]] = {}
-    hints: dict[Any, list[Any]] = {}
     for position, error in failures.items():
-        if isinstance(error, UnknownLabelsError):
-            for label in error.labels:
-                cells.setdefault(label, []).append(position)
-                hints[label] = near_names(label, error.allowed, limit=1)
+        for label in error.labels if isinstance(error, UnknownLabelsError) else ():
+            cells.setdefault(label, []).append(position)
     if not cells:
         return None
     count = {label: n_cells(np.isin(codes, at), times) for label, at in cells.items()}
     labels = sorted(count, key=lambda label: (-count[label], str(label)))
+    near = {label: near_names(label, syntax.allowed or (), limit=1) for label in labels}
     shown = [
         f"{shorten(label)} ({counted(count[label], 'answer')}"
-        f"{''.join(f', near {shorten(hint)}' for hint in hints[label])})"
+        f"{''.join(f', near {shorten(hint)}' for hint in near[label])})"
         for label in labels[:_MAX_LABELS]
     ]
     rest = len(labels) - len(shown)
     first = int(np.flatnonzero(np.isin(codes, [*failures]))[0])
-    pair = next(((x, hints[x][0]) for x in labels if hints[x]), ("joyful", "joy"))
+    pair = next(((x, near[x][0]) for x in labels if near[x]), ("joyful", "joy"))
     way = python_or_command(
         f"{{{pair[1]!r}: {pair[1]!r}, {pair[0]!r}: {pair[1]!r}, ...}}",
         f"--codebook {pair[1]},{pair[0]}={pair[1]}",
     )
-    verb, them, targets = ("is", "it", "a label") if len(labels) == 1 else ("are", "them", "labels")
+    verb = "is" if len(labels) == 1 else "are"
     return LabelError(
         f"{counted(len(labels), 'label')} {verb} not in the codebook: {', '.join(shown)}"
-        f"{f' and {rest:,} more' if rest else ''}. First: {place(first)}. Add {them} to the "
-        f"codebook, correct the answers, or map {them} to {targets}, as in {way}."
+        f"{f' and {rest:,} more' if rest else ''}. First: {place(first)}. Correct the answers, or "
+        f"add to the codebook the labels, or spellings of its labels, as in {way}."
     )
 
 

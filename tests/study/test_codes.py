@@ -189,8 +189,8 @@ class TestLabelColumns:
         sentence = refused_sets(objects("joy", "joy, suprise"), codebook=["joy", "surprise"])
         assert sentence == (
             "1 label is not in the codebook: 'suprise' (1 answer, near 'surprise'). First: Row 1. "
-            "Add it to the codebook, correct the answers, or map it to a label, as in "
-            "{'surprise': 'surprise', 'suprise': 'surprise', ...}."
+            "Correct the answers, or add to the codebook the labels, or spellings of its labels, "
+            "as in {'surprise': 'surprise', 'suprise': 'surprise', ...}."
         )
 
     @pytest.mark.parametrize("cells", [["a", "b"], [["a"], ["b"]]], ids=["text", "lists"])
