@@ -80,7 +80,7 @@ def test_refused():
 def test_coverage():
     """Of a population of raters the interval of both holds the truth, that of units hardly.
 
-    250 studies of 100 units and 5 raters, who differ in skill; Monte Carlo error 0.014 at 0.95.
+    150 studies of 100 units and 5 raters, who differ in skill; Monte Carlo error 0.018 at 0.95.
     """
     rng = np.random.default_rng(5)
 
@@ -97,10 +97,10 @@ def test_coverage():
 
     alpha = sa.krippendorff_alpha(study(4000, skills(150)), distance="nominal").estimate
     held = {"units": 0, "both": 0}
-    for _ in range(250):
+    for _ in range(150):
         row = sa.krippendorff_alpha(study(100, skills(5)), distance="nominal")
         for over in held:
             low, high = row.interval(over=over)
             held[over] += low <= alpha <= high
-    assert 0.91 < held["both"] / 250 < 1
-    assert held["units"] / 250 < 0.8
+    assert 0.91 < held["both"] / 150 < 1
+    assert held["units"] / 150 < 0.8
