@@ -198,3 +198,12 @@ def test_a_rater_with_two_ratings_stays():
     rows = numbers("1 2 2 / 1 1 3 / 3 3 . / 2 3 . / 1 2 .")
     rest = [kappa(rows[:i] + rows[i + 1 :], lambda x, y: abs(x - y)) for i in range(5)]
     assert jackknife(rows, "linear") == pytest.approx([float(x) for x in rest], abs=1e-13)
+
+
+@pytest.mark.parametrize("text_of_rows", ["a b b a / a a b a / b b a b / a b a a / b b b a", ROWS])
+def test_without_each_rater(text_of_rows):
+    rows = text(text_of_rows)
+    agreement = sa.conger_kappa(annotations(rows), distance="nominal")
+    rest = [kappa([row[:g] + row[g + 1 :] for row in rows], differ) for g in range(len(rows[0]))]
+    found = sa.jackknife(agreement, over="raters").values.tolist()
+    assert found == pytest.approx([float(x) for x in rest], abs=1e-14)
