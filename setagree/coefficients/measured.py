@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setagree.checks import Codes, Floats, cached_property
-from setagree.coefficients.case import ROUNDING, Case, dot
+from setagree.checks import Floats, cached_property
+from setagree.coefficients.case import Case, dot
 from setagree.coefficients.chance_models import Model, Urn
 from setagree.coefficients.sums import Linearised, Sums, UnitSums, coefficient
 from setagree.coefficients.tails import t_tail
@@ -141,45 +141,6 @@ def sums_of(case: Case, model: Model) -> UnitSums:
     """Return the sums of a study under a chance model, of which alpha may have units with sizes."""
     is_alpha = isinstance(model, Urn) and model.weigh == "ratings"
     return (SizedAlpha if is_alpha and case.is_sized else UnitSums)(case, model)
-
-
-def cluster_sums(groups: Codes, x: Floats, mass: Floats) -> tuple[Floats, float]:
-    """Return (S_g - h_g sum S) / sqrt(1 - h_g) of each cluster, and the degrees of freedom of t.
-
-    S_g = sum x_i and N_g = sum mass_i over the units of a cluster, h_g = N_g / N: `adjusted` with
-    sizes in the place of numbers of units, Q_g = N_g. Clusters without a mass are left out. NaN
-    for one cluster.
-    """
-    size = np.bincount(groups, mass).astype(np.float64)
-    used = size > 0
-    S, h = np.bincount(groups, x)[used], size[used] / size.sum()
-    return adjusted(S - h * S.sum(), size[used], h)
-
-
-def adjusted(S: Floats, Q_g: Floats, h: Floats) -> tuple[Floats, float]:
-    """Return sqrt(c_g) S_g of each cluster, and its degrees of freedom of t.
-
-    With Q_g the variance of S_g but for a factor, Q their sum, and h_g the weight of a cluster in
-    the mean that S is taken from,
-
-        c_g = Q_g / (Q_g (1 - 2 h_g) + h_g² Q),    df = Q² / sum_gh c_g c_h C_gh²,
-        C_gh = [g = h] Q_g - Q_g h_h - h_g Q_h + h_g h_h Q,
-
-    so that the sum of the squares is unbiased if units have equal variances. If Q_g and h_g are
-    proportional this is CR2: c_g = 1 / (1 - h_g) (Bell & McCaffrey 2002).
-    """
-    Q = Q_g.sum()
-    rest = Q_g * (1 - 2 * h) + h**2 * Q
-    if not (rest > ROUNDING * Q).all():
-        return np.full(len(Q_g), np.nan), 0.0
-    c = Q_g / rest
-    # sum_gh c_g c_h C_gh² with C_gh = Q h_g h_h - Q_g h_h - h_g Q_h off the diagonal, multiplied
-    # out; on the diagonal c_g C_gg = Q_g.
-    qq, qh, hh = dot(c * Q_g, Q_g), dot(c * Q_g, h), dot(c * h, h)
-    total = 2 * qq * hh + 2 * qh**2 + Q**2 * hh**2 - 4 * Q * qh * hh
-    off_diagonal = c * (Q * h**2 - 2 * Q_g * h)
-    total += dot(Q_g, Q_g) - dot(off_diagonal, off_diagonal)
-    return np.sqrt(c) * S, float(Q**2 / total)
 
 
 @dataclass(frozen=True, eq=False)

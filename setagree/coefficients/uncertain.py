@@ -4,7 +4,7 @@ A unit, or a cluster, has one deviation, made of the linearised values x_i:
 
     units drawn alike   psi_i = (x_i - mean) / sqrt(n (n - 1))   Gwet (2014)
     clusters            psi_g = S_g / (n sqrt(1 - h_g))          CR2, Bell & McCaffrey (2002)
-    sizes               psi_g = the same with sizes in the place of units (`measured`)
+    sizes               psi_g = the same with sizes in the place of units
     weights, strata     u_i = w_i (x_i - mean) / sum w           Särndal, Swensson & Wretman (1992)
 
 Var = sum psi², or sum_s (1 - n_s / N_s) n_s s²_u,s over strata. The deviations of a + b and of k a
@@ -21,7 +21,7 @@ import numpy as np
 
 from setagree.checks import Codes, Floats, cached_property
 from setagree.coefficients.case import ROUNDING, dot
-from setagree.coefficients.measured import SizedAlpha, adjusted, cluster_sums
+from setagree.coefficients.measured import SizedAlpha
 from setagree.coefficients.sums import UnitSums, root, standard_error
 from setagree.errors import DataError, counted, shorten
 from setagree.study.sampling import Sample
@@ -151,25 +151,26 @@ def uncertain_number(
     if sample is None:
         psi = (x - x.mean()) / np.sqrt(n * (n - 1)) if n > 1 else np.full(1, np.nan)
         return UncertainNumber(sums.estimate, at, psi, n - 1.0)
+    w = sums.unit_weights[1][units]  # those of the sums that the values are of
+    u = w * (x - dot(w, x) / w.sum()) / w.sum()
     if sample.is_clustered and sample.groups is not None:
         clusters, groups = np.unique(sample.groups[at], return_inverse=True)
-        w = np.ones(n) if sample.weights is None else sums.unit_weights[1][units]
         if sample.is_sized:
             mass = w
             if isinstance(sums, SizedAlpha) and sums.without_same_rater:
                 mass = w * case.tally.pattern_ratings[patterns_of_units(case.tally)[units]]
-            found = cluster_sums(groups, w * (x - sums.estimate) / w.sum(), mass)
+            # Their mean is not the estimate if pairs of one rater are left out.
+            u = w * (x - sums.estimate) / w.sum()
+            found = cluster_deviations(groups, u, mass, mass)
         elif sample.cluster_strata is None:
-            found = cluster_deviations(groups, x, w)
+            found = cluster_deviations(groups, u, w, w**2)
             known = sample.sizes if np.isfinite(sample.sizes).any() else None
             if known is not None:  # a finite population of clusters
                 found = found[0] * np.sqrt(1 - len(clusters) / known), found[1]
         else:
             strata = sample.cluster_strata[clusters]
-            found = stratified_deviations(groups, strata, x, w, sample.sizes)
+            found = stratified_deviations(groups, strata, u, w, sample.sizes)
         return UncertainNumber(sums.estimate, clusters, *found, sample)
-    w = sums.unit_weights[1][units]  # those of the sums that the values are of
-    u = w * (x - dot(w, x) / w.sum()) / w.sum()
     out = UncertainNumber(sums.estimate, at, u, float("nan"), sample)
     if case.drawn is not None:
         out = replace(out, drawn=np.array([case.drawn.get(name, 0) for name in sample.names]))
@@ -273,30 +274,49 @@ def patterns_of_units(tally: Tally) -> Codes:
     return np.repeat(np.arange(tally.n_patterns), times)
 
 
-def cluster_deviations(groups: Codes, x: Floats, w: Floats) -> tuple[Floats, float]:
-    """Return sqrt(c_g) S_g / W of each cluster, and its degrees of freedom of t; see `adjusted`.
+def cluster_deviations(
+    groups: Codes, u: Floats, mass: Floats, squares: Floats
+) -> tuple[Floats, float]:
+    """Return sqrt(c_g) (S_g - h_g sum S) of each cluster, and its degrees of freedom of t.
 
-    With u_i = w_i (x_i - mean), the weighted mean, the sums over the units of a cluster are S_g =
-    sum u_i, Q_g = sum w_i² and h_g = sum w_i / W, W the sum over all units.
+    Sums over the units of a cluster are S_g = sum u_i, its share h_g of the mass of all, and Q_g,
+    of the squares, which is the variance of S_g but for a factor. With Q the sum of Q_g,
+
+        c_g = Q_g / (Q_g (1 - 2 h_g) + h_g² Q),    df = Q² / sum_gh c_g c_h C_gh²,
+        C_gh = [g = h] Q_g - Q_g h_h - h_g Q_h + h_g h_h Q,
+
+    so that the sum of the squares is unbiased if units have equal variances. If Q_g and h_g are
+    proportional this is CR2: c_g = 1 / (1 - h_g) (Bell & McCaffrey 2002). Clusters without a mass
+    are left out. NaN for one cluster.
     """
-    W, u = w.sum(), w * (x - dot(w, x) / w.sum())
-    sums = (np.bincount(groups, each).astype(np.float64) for each in (u / W, w**2, w / W))
-    return adjusted(*sums)
+    sums = [np.bincount(groups, each).astype(np.float64) for each in (u, mass, squares)]
+    S, N_g, Q_g = (each[sums[1] > 0] for each in sums)
+    h, Q = N_g / N_g.sum(), Q_g.sum()
+    rest = Q_g * (1 - 2 * h) + h**2 * Q
+    if not (rest > ROUNDING * Q).all():
+        return np.full(len(Q_g), np.nan), 0.0
+    c = Q_g / rest
+    # sum_gh c_g c_h C_gh² with C_gh = Q h_g h_h - Q_g h_h - h_g Q_h off the diagonal, multiplied
+    # out; on the diagonal c_g C_gg = Q_g.
+    qq, qh, hh = dot(c * Q_g, Q_g), dot(c * Q_g, h), dot(c * h, h)
+    total = 2 * qq * hh + 2 * qh**2 + Q**2 * hh**2 - 4 * Q * qh * hh
+    off_diagonal = c * (Q * h**2 - 2 * Q_g * h)
+    total += dot(Q_g, Q_g) - dot(off_diagonal, off_diagonal)
+    return np.sqrt(c) * (S - h * S.sum()), float(Q**2 / total)
 
 
 def stratified_deviations(
-    groups: Codes, strata: Codes, x: Floats, w: Floats, sizes: Floats
+    groups: Codes, strata: Codes, u: Floats, w: Floats, sizes: Floats
 ) -> tuple[Floats, float]:
     """Return the deviation of each cluster drawn from strata, and its degrees of freedom of t.
 
-    The deviation is sqrt(k_s) (S_g - mean of S in stratum s) / W with k_s = (1 - f_s) G_s / (G_s -
-    1), f_s = G_s / N_s the share of the stratum's clusters that was drawn, and S_g as in
-    `cluster_deviations`. Satterthwaite's degrees of freedom take Var S_g = Q_g = sum w_i²:
+    The deviation is sqrt(k_s) (S_g - mean of S in stratum s) with S_g = sum u_i, k_s = (1 - f_s)
+    G_s / (G_s - 1) and f_s = G_s / N_s the share of the stratum's clusters that was drawn.
+    Satterthwaite's degrees of freedom take Var S_g = Q_g = sum w_i²:
 
         df = [sum_s (1 - f_s) sum_g Q_g]² / T,
         T = sum_s k_s² {sum_g [Q_g (1 - 1/G_s)]² + [(sum_g Q_g)² - sum_g Q_g²] / G_s²}.
     """
-    W, u = w.sum(), w * (x - dot(w, x) / w.sum())
     S, Q_g, G = np.bincount(groups, u), np.bincount(groups, w**2), np.bincount(strata)
     n_strata = len(G)
     f = np.minimum(G / sizes[:n_strata], 1)
@@ -307,7 +327,7 @@ def stratified_deviations(
         T = k**2 * ((1 - 1 / G) ** 2 * squares + (totals**2 - squares) / G**2)
     used = G > 0
     df = float(((1 - f) * totals)[used].sum() ** 2 / T[used].sum())
-    return np.sqrt(k)[strata] * (S - means[strata]) / W, df
+    return np.sqrt(k)[strata] * (S - means[strata]), df
 
 
 def jackknife_variance(values: Floats) -> Any:

@@ -452,9 +452,9 @@ def _effects(h: Any, marked: Any, scale: Floats, p: Floats, w: Floats, clusters:
     for label in range(h.shape[1]):
         truth, marks = (y[:, [label]].toarray().ravel() for y in (h, marked))
         for which, k in enumerate((marks.astype(np.intp), 2)):
-            x = scale[k, label] * (truth - p[k, label])
-            deviations, df = cluster_deviations(clusters, x, w)
-            plain = dot(w * x, w * x) / w.sum() ** 2
+            u = w * scale[k, label] * (truth - p[k, label]) / w.sum()
+            deviations, df = cluster_deviations(clusters, u, w, w**2)
+            plain = dot(u, u)
             if plain > 0 and df > 0:
                 effects[which, label] = max(1.0, dot(deviations, deviations) / plain)
     return effects, df

@@ -15,11 +15,16 @@ from setagree.checks import Floats, cached_property
 from setagree.coefficients.case import ROUNDING, Case, dot
 from setagree.coefficients.chance_models import GwetUrn, NoChance, Uniform, Urn
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.measured import FiellerInterval, SizedAlpha, cluster_sums
+from setagree.coefficients.measured import FiellerInterval, SizedAlpha
 from setagree.coefficients.score_interval import ScoreInterval, score_interval
 from setagree.coefficients.sums import UnitSums
 from setagree.coefficients.tails import t_quantile, t_tail
-from setagree.coefficients.uncertain import Spread, patterns_of_units, standard_error_as_drawn
+from setagree.coefficients.uncertain import (
+    Spread,
+    cluster_deviations,
+    patterns_of_units,
+    standard_error_as_drawn,
+)
 from setagree.errors import counted, python_or_command
 
 Method: TypeAlias = Literal["score", "t", "fieller"]
@@ -117,7 +122,7 @@ class CoefficientInterval:
         if not isinstance(sums, SizedAlpha) or sample is None or sample.groups is None:
             return None
         size, *deviations = sums.terms
-        (o, df), (e, _) = (cluster_sums(sample.groups, x, size) for x in deviations)
+        (o, df), (e, _) = (cluster_deviations(sample.groups, u, size, size) for u in deviations)
         return FiellerInterval(float(sums.totals.O / sums.totals.M), sums.y, o, e, df)
 
     @cached_property

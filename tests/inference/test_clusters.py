@@ -404,7 +404,8 @@ class TestComparing:
         """
         frame = planned(study, n_units=[sum(sizes)], units_per_cluster=[sizes[0]]).frame
         groups = np.repeat(np.arange(len(sizes)), sizes)
-        _, df = cluster_deviations(groups, np.zeros(len(groups)), np.ones(len(groups)))
+        alike = np.ones(len(groups))
+        _, df = cluster_deviations(groups, 0 * alike, alike, alike)
         row = frame.iloc[0]
         expected = df if df >= 2 else np.nan
         assert row["degrees_of_freedom"] == pytest.approx(expected, rel=1e-12, nan_ok=True)
