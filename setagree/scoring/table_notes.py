@@ -9,7 +9,8 @@ import numpy as np
 
 from setagree.checks import Codes, Floats
 from setagree.coefficients.case import dot
-from setagree.coefficients.chance_models import GwetUrn, Uniform
+from setagree.coefficients.chance_models import GwetUrn, Uniform, Urn
+from setagree.coefficients.sums import UnitSums
 from setagree.coefficients.uncertain import patterns_of_units, uncertain_number
 from setagree.distances import Distance
 from setagree.errors import (
@@ -466,16 +467,18 @@ def warn_far_answers(rows: Sequence[Agreement]) -> None:
 def _largest_expected(row: Agreement) -> tuple[int, float]:
     """Return the pattern of the unit with most of the expected disagreement, and its share.
 
-    The share is 1 - De without the unit / De for one urn n of all answers, of which c are the
-    unit's: the form n' D n becomes n' D n - 2 c' D n + c' D c.
+    The share is 1 - De without the unit / De for the urn X of alpha, of which c are the unit's: the
+    form X' F X becomes X' F X - 2 c' F X + c' F c.
     """
-    tally, n = row.tally, row.case.pairable_totals
-    D_n = row.weights.distance_dot(n)
-    cross = np.bincount(tally.rows, tally.counts * D_n[tally.indices], tally.n_patterns)
-    form, left = dot(n, D_n), n.sum() - tally.pattern_ratings
-    if not form > 0 or row.case.is_weighted:  # then units of one pattern differ
+    tally, case, urn = row.tally, row.case, Urn("ratings")
+    if case.is_weighted:  # then units of one pattern differ
         return 0, 0.0
-    rest = (form - 2 * cross + row.case.disagreement) / form * (n.sum() / np.maximum(left, 1)) ** 2
+    whole = row.sums if row.sums.model == urn else UnitSums(case, urn)
+    form, N = whole.form, whole.urn.sum()
+    if not form > 0:
+        return 0, 0.0
+    without = form - 2 * whole.to_urn + urn.within(case)
+    rest = without / form * (N / np.maximum(N - tally.pattern_ratings, 1)) ** 2
     rest = np.where(tally.pairable, rest, 1.0)
     return int(rest.argmin()), 1 - float(rest.min())
 
