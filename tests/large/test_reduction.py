@@ -438,10 +438,13 @@ class TestFiles:
     @pytest.mark.slow
     def test_a_unit_with_very_many_ratings(self):
         """Sums of numbers of 40 bits would run over 64 bits: 17e6 x 2^39 > 2^63."""
-        rows = "select 1 as unit, range % 40 as rater, range % 3 as labels from range({})"
-        with pytest.raises(RepeatsError, match=r"^40 pairs of unit and rater .* 425 times"):
-            quiet(sa.tally, duckdb.sql(rows.format(17_000)), value="labels")
-        many = duckdb.sql(rows.format(17_000_000))
+        pl = pytest.importorskip("polars", reason="Polars is not installed")
+        n = pl.int_range(17_000_000)
+        many = pl.select(n, unit=1, rater=n % 40, labels=n % 3).lazy()
+        few = many.head(17_000)
+        for table in (few, duckdb.from_arrow(few.collect().to_arrow())):
+            with pytest.raises(RepeatsError, match=r"^40 pairs of unit and rater .* 425 times"):
+                quiet(sa.tally, table, value="labels")
         tally = quiet(sa.tally, many, value="labels", assume_unique=True)
         assert sorted(tally.counts) == [5_666_666, 5_666_667, 5_666_667]
 
