@@ -208,7 +208,8 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
         kind = ids.dtype if is_whole else object
         ids = pd.Series(ids if is_whole else as_objects(ids), dtype=kind, name=ids.name)
     if not is_whole:
-        _check_nameless("row of a unit", ids)
+        texts = (name.strip() or None if isinstance(name, str) else name for name in ids)
+        _check_nameless("row of a unit", [*texts])
     columns = [pick_column(data, name) for name in names]
     if not columns or not len(data):
         raise DataError(
@@ -570,7 +571,7 @@ def _answer_parts(cells: Sequence[object]) -> set[str]:
 
 def _check_nameless(what: str, names: Iterable[object]) -> None:
     _check_halves(what, names)
-    nameless = [k for k, name in enumerate(names) if is_missing(name)]
+    nameless = [k for k, name in enumerate(names, 1) if is_missing(name)]
     if nameless:
         several = counted(len(nameless), what, what.replace(" of", "s of", 1))
         raise DataError(

@@ -132,15 +132,26 @@ class TestWide:
         sentence = wide_refusal({"a": ["x"], "b": ["y"]}, None, "ab", error=OptionError)
         assert sentence == "raters='ab' must be a list of columns, not one text."
 
+    @pytest.mark.parametrize("blank", ["", " "])
+    def test_blank_unit(self, blank, tmp_path):
+        table = {"unit": ["u1", blank, "u3"], "ann": ["a", "b", "a"], "bob": ["a", "b", "b"]}
+        sentence = "1 row of a unit without a name (first: number 2); name it or remove it."
+        assert wide_refusal(table, "unit") == sentence
+        path = tmp_path / "blank.csv"
+        pd.DataFrame(table).to_csv(path, index=False)
+        with pytest.raises(DataError) as caught:
+            sa.agreement(path, wide=True)
+        assert str(caught.value) == sentence
+
     @pytest.mark.parametrize("missing", [None, np.nan, pd.NaT])
     def test_without_a_name(self, missing):
         frame = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "b"]}, index=["u", missing])
         assert wide_refusal(frame) == (
-            "1 row of a unit without a name (first: number 1); name it or remove it."
+            "1 row of a unit without a name (first: number 2); name it or remove it."
         )
         names = pd.Index(["ann", missing], dtype=object)  # so that None stays None
         assert wide_refusal(pd.DataFrame([["a", "b"]], columns=names)) == (
-            "1 column of a rater without a name (first: number 1); name it or remove it."
+            "1 column of a rater without a name (first: number 2); name it or remove it."
         )
 
     @pytest.mark.parametrize(
@@ -291,7 +302,7 @@ class TestContingency:
     def test_axis_without_a_name(self):
         table = pd.DataFrame([[1, 2]], index=["a"], columns=["a", None])
         assert refusal(layouts.from_contingency, table, ("x", "y")) == (
-            "1 column of the contingency table without a name (first: number 1); name it or remove "
+            "1 column of the contingency table without a name (first: number 2); name it or remove "
             "it."
         )
         assert "1 row of the contingency table without a name" in refusal(
