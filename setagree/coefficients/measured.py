@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setagree.checks import Floats, cached_property
-from setagree.coefficients.case import Case, dot
-from setagree.coefficients.chance_models import Model, Urn
+from setagree.coefficients.case import dot
 from setagree.coefficients.sums import Linearised, Sums, UnitSums, coefficient
 from setagree.coefficients.tails import t_tail
 from setagree.credit.within_groups import group_spread
@@ -135,12 +134,6 @@ class SizedAlpha(UnitSums):
         gone, to_urn, own_form = super().weighted_units
         same = self.same_rater
         return gone._replace(own=same.gone), to_urn, own_form + 2 * same.form
-
-
-def sums_of(case: Case, model: Model) -> UnitSums:
-    """Return the sums of a study under a chance model, of which alpha may have units with sizes."""
-    is_alpha = isinstance(model, Urn) and model.weigh == "ratings"
-    return (SizedAlpha if is_alpha and case.is_sized else UnitSums)(case, model)
 
 
 @dataclass(frozen=True, eq=False)

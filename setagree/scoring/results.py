@@ -10,7 +10,8 @@ import numpy as np
 
 from setagree.checks import Floats, cached_property, check_level
 from setagree.coefficients.case import ROUNDING, Case
-from setagree.coefficients.measured import SizedAlpha, sums_of
+from setagree.coefficients.chance_models import Model, Urn
+from setagree.coefficients.measured import SizedAlpha
 from setagree.coefficients.parts import RaterParts
 from setagree.coefficients.sums import UnitSums, standard_error
 from setagree.coefficients.uncertain import (
@@ -658,6 +659,12 @@ def part_case(whole: Agreement, part: Annotations) -> Case:
     """Return a part of a study with the weights of the whole; see `score_part`."""
     drawn = units_drawn(whole.sums)
     return Case(Tally.of(part), whole.weights, whole.case.distance, part, drawn)
+
+
+def sums_of(case: Case, model: Model) -> UnitSums:
+    """Return the sums of a study under a chance model, of which alpha may have units with sizes."""
+    is_alpha = isinstance(model, Urn) and model.weigh == "ratings"
+    return (SizedAlpha if is_alpha and case.is_sized else UnitSums)(case, model)
 
 
 def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:

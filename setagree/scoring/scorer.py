@@ -10,7 +10,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from setagree.coefficients.case import Case, Undefined, pairable_totals, summed_weights
-from setagree.coefficients.measured import sums_of
 from setagree.credit import WeightBuilder
 from setagree.credit.base import display_value
 from setagree.distances import Distance, NominalDistance, OverlapDistance, get_distance
@@ -29,7 +28,7 @@ from setagree.errors import (
 )
 from setagree.large.opening import Data, ReadingOptions, open_study, takes_data
 from setagree.scoring.definition import Coefficient
-from setagree.scoring.results import Agreement, part_case
+from setagree.scoring.results import Agreement, part_case, sums_of
 from setagree.scoring.table_notes import SEVERAL, warn_clusters, warn_far_answers, warn_queue
 from setagree.study.annotations import Annotations
 from setagree.study.codes import Kind, have_degrees
