@@ -463,8 +463,8 @@ def find_files(path: Paths, *, encoding: str) -> Files | None:
         kind = kinds.pop() if len(kinds) == 1 else None
         if kind is None:
             return None
-        heads = [_head(source, kind) for source in sources]
-        types = tuple(_types(source) for source in sources) if kind == "parquet" else ()
+        types = tuple(map(_types, sources)) if kind == "parquet" else ()
+        heads = [*map(list, types)] or [_head(source, kind) for source in sources]
     if kind != "json lines":
         # Columns without a name are not compared, because blank ones are dropped.
         names = [{n for k, n in enumerate(head, 1) if n != f"column {k}"} for head in heads]
@@ -496,9 +496,7 @@ def _file_kind(source: Source) -> FileKind | None:
 
 
 def _head(source: Source, kind: FileKind) -> list[str]:
-    """Return the names of the columns; for JSON lines, those of the first lines."""
-    if kind == "parquet":
-        return list(_types(source))
+    """Return the names of the columns of text; for JSON lines, those of the first lines."""
     with readable(source):
         if kind == "delimited":
             return header_names(source)

@@ -415,7 +415,9 @@ def _patterns(
         marked = searched and roster.is_short
         numbers = roster.numbers(coded, marked=marked, keep_raters=keeps)
         columns = ["unit", "code", *["who"] * (searched or keeps)]
-        with program.pieces(rows, columns, int(roster.totals.sum())) as pieces:
+        native, n_rows = rows.frame.select(*columns).to_native(), int(roster.totals.sum())
+        with engine.pieces(native, n_rows) as natives:
+            pieces = [*map(wrapped, natives)]
             is_long = searched and not (roster.is_short or keeps)
             repeated = is_long and program.has_repeats(pieces, engine)
             tally = None if repeated else program.find_patterns(pieces, engine, numbers)

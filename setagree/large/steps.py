@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -227,18 +226,6 @@ def code_rows(
     table = cells.with_columns(code).filter(nw.col("code") != MISSING)
     joined = join_small(rows.frame, rows.engine, table, "answer")
     return CodedRows(joined.select("unit", "rater", "code"), rows.engine)
-
-
-@contextmanager
-def pieces(rows: CodedRows, names: Sequence[str], n_rows: int) -> Iterator[list[nw.LazyFrame[Any]]]:
-    """Yield columns of the rows, including ``unit``, in pieces that fit in the engine's memory.
-
-    Each piece has all rows of its units.
-    """
-    import narwhals as nw
-
-    with rows.engine.pieces(rows.frame.select(*names).to_native(), n_rows) as natives:
-        yield list(map(nw.from_native, natives))
 
 
 def code_answers(
