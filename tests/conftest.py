@@ -60,10 +60,12 @@ def pytest_runtest_teardown():
         pyplot.close("all")
 
 
-@pytest.fixture
-def few_draws(monkeypatch):
+@pytest.fixture(scope="module")
+def few_draws():
     """Draw few studies for the power of an alt-test, where its digits are not what is tested."""
-    monkeypatch.setattr("setagree.panels.alt_test._DRAWS", 200)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("setagree.panels.alt_test._DRAWS", 200)
+        yield
 
 
 @pytest.fixture

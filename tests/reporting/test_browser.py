@@ -21,6 +21,7 @@ from setagree.reporting.report import report
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed"),
+    pytest.mark.usefixtures("few_draws"),
 ]
 
 

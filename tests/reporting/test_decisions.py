@@ -12,6 +12,8 @@ from setagree.reporting.headline import plain_verdict, verdict_sentence
 from setagree.reporting.report import methods_of
 from setagree.wording.sentences import plain
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 FEW = {"n_resamples": 19, "rng": 1}
 
 

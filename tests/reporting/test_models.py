@@ -14,6 +14,8 @@ from setagree.reporting.report import methods_of
 from setagree.wording.number_format import number
 from setagree.wording.sentences import plain
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 FRAMES = ("labels", "confusions", "raters", "pairs", "units", "changes")
 
 

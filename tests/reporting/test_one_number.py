@@ -17,6 +17,8 @@ from setagree.wording.sentences import Name, plain
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 FEW = {"n_resamples": 99, "rng": 1}
 STUDIES = {
     "complete": {"n_units": 120, "n_raters": 4},

@@ -50,6 +50,8 @@ from setagree.wording.number_format import interval, p_phrase
 from setagree.wording.sentences import Name, as_markdown, plain
 from setagree.wording.tables import Column
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 UNCLEAR = "It is not clear whether the raters agree enough to rely on single answers"
 DATA = os.environ.get("SETAGREE_DATA")
 VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
