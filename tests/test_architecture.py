@@ -373,7 +373,7 @@ def function_sizes(source):
 
 BUDGET = {
     "cli": 4_250,
-    "coefficients": 2_800,
+    "coefficients": 2_750,
     "credit": 2_450,
     "diagnosis": 4_650,
     "distances": 2_450,

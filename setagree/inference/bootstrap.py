@@ -20,9 +20,8 @@ from setagree.checks import (
     check_level,
     check_resamples,
 )
-from setagree.coefficients.case import ROUNDING
 from setagree.coefficients.conger import UrnOfEachRater
-from setagree.coefficients.sums import Sums, coefficient, features
+from setagree.coefficients.sums import Sums, coefficient, features, root
 from setagree.credit.base import DenseWeights, neighbours
 from setagree.errors import (
     DataError,
@@ -103,8 +102,7 @@ class Bootstrap(Resampled):
         """Standard deviation of the defined estimates; 0 if they are all equal."""
         if len(self.defined) < 2:
             return float("nan")
-        error = float(self.defined.std(ddof=1))
-        return error if error > ROUNDING else 0.0
+        return float(root(np.asarray(self.defined.var(ddof=1))))
 
     @property
     def interval_reason(self) -> str | None:

@@ -153,7 +153,7 @@ def paired_difference(
     gap, errors = first - second, (one.standard_error, two.standard_error)
     se = gap.standard_error if min(errors) > 0 else math.nan
     value = one.estimate - two.estimate
-    return Difference(value, 0.0 if se <= ROUNDING else se, gap.degrees_of_freedom)
+    return Difference(value, se, gap.degrees_of_freedom)
 
 
 def independent_difference(one: Agreement, two: Agreement) -> Difference:

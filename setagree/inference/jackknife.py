@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Floats, check_level
-from setagree.coefficients.case import ROUNDING
+from setagree.coefficients.sums import root
 from setagree.coefficients.uncertain import jackknife_variance
 from setagree.errors import check_choice
 from setagree.inference.panel_members import require_study
@@ -91,8 +91,7 @@ class Jackknife(Result):
         """
         if len(self._defined) < 2:
             return float("nan")
-        error = float(np.sqrt(jackknife_variance(self._defined)))
-        return error if error > ROUNDING else 0.0
+        return float(root(jackknife_variance(self._defined)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return estimate ± t SE with n - 1 degrees of freedom, truncated at 1.

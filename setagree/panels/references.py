@@ -14,6 +14,7 @@ import pandas as pd
 
 from setagree.checks import Codes, Floats, check_cost, check_level
 from setagree.coefficients.case import ROUNDING, divided
+from setagree.coefficients.sums import root
 from setagree.credit import WeightBuilder
 from setagree.credit.base import Weights
 from setagree.credit.geometry import SetGeometry, zeroed
@@ -527,10 +528,10 @@ def _row(score: Floats, most: Floats, level: float) -> dict[str, float]:
     share = mean / ceiling if ceiling > 0 else float("nan")
     # Cochran (1977), equation 2.39: the variance of a ratio of means.
     deviations = (score - mean, (score - share * most) / (ceiling or np.nan))
-    errors = [float(np.sqrt((x**2).sum() / (n - 1) / n)) if n > 1 else 0.0 for x in deviations]
+    variances = [float((x**2).sum() / (n - 1) / n) if n > 1 else 0.0 for x in deviations]
     (low, high), (share_low, share_high) = (
-        t_interval(x, error if error > ROUNDING else 0.0, n - 1.0, level)
-        for x, error in zip((mean, share), errors, strict=True)
+        t_interval(x, float(root(np.asarray(variance))), n - 1.0, level)
+        for x, variance in zip((mean, share), variances, strict=True)
     )
     own = {"n_units": n, "score": mean, "low": low, "high": high, "ceiling": ceiling}
     return own | {"share": share, "share_low": share_low, "share_high": share_high}

@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from setagree.checks import Floats, cached_property, check_level
-from setagree.coefficients.case import ROUNDING, Case
+from setagree.coefficients.case import Case
 from setagree.coefficients.chance_models import Model, Urn
 from setagree.coefficients.measured import SizedAlpha
 from setagree.coefficients.parts import RaterParts
-from setagree.coefficients.sums import UnitSums, standard_error
+from setagree.coefficients.sums import UnitSums, root, standard_error
 from setagree.coefficients.uncertain import (
     Spread,
     jackknife_variance,
@@ -406,8 +406,7 @@ class Agreement(Result):
         else:
             values = without_each_rater(self, study)
             if np.isfinite(values).all():
-                of_raters = float(np.sqrt(jackknife_variance(values)))
-                error = np.hypot(self.standard_error, of_raters if of_raters > ROUNDING else 0.0)
+                error = np.hypot(self.standard_error, root(jackknife_variance(values)))
                 df = R - 1.0
                 df = df if self.case.sample is None else min(df, self.degrees_of_freedom)
                 return Spread(float(error), df)
