@@ -300,6 +300,16 @@ class TestIndependentStudies:
         assert d - low == pytest.approx(math.hypot(a.estimate - l1, u2 - b.estimate))
         assert high - d == pytest.approx(math.hypot(u1 - a.estimate, b.estimate - l2))
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
+    def test_ends_that_are_cut_at_one(self):
+        study, plain = sa.simulate(20, 3, skill=0.95, rng=1), sa.simulate(60, 3, rng=1)
+        clusters = {unit: k // 5 for k, unit in enumerate(study.units)}
+        a, b = sa.krippendorff_alpha(study.sampled(cluster=clusters)), sa.krippendorff_alpha(plain)
+        assert (a.interval_method, a.interval()[1]) == ("t", 1)
+        d, (_, high) = a.estimate - b.estimate, sa.compare(a, b, design="independent").interval()
+        expected = math.hypot(1 - a.estimate, b.estimate - b.interval()[0])
+        assert high - d == pytest.approx(expected)
+
 
 class TestWhichUnits:
     def test_partly_the_same_must_be_said(self):
