@@ -241,7 +241,7 @@ class Agreement(Result):
     @cached_property
     def standard_error(self) -> float:
         """The standard error of the estimate over units, as they were drawn."""
-        if self.case.sample is not None:  # other studies do not need `estimated`
+        if self.case.sample is not None:  # other studies do not need the designs
             return standard_error_as_drawn(self.sums).standard_error
         return standard_error(self.sums)
 
