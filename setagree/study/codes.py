@@ -53,9 +53,10 @@ Value: TypeAlias = Any
 
 MISSING = -1
 
+_MANY = 5_000
+"""Number of rows from which Arrow arrays and the search for runs of equal cells are faster."""
+
 _LISTS: set[type] = {list, tuple, set, np.ndarray}
-_HEAD = 5_000
-"""Number of first cells of which one must be a list if a column has lists."""
 
 _CELLS_IN_CACHE = 4_000
 
@@ -316,7 +317,7 @@ def factorise(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
     if _is_short_text(column):
         codes, cells = _factorise_text(column)
         return codes, as_objects(cells)
-    return _factorise(column)
+    return _factorise(column, in_arrow(column))
 
 
 def _is_short_text(column: Column) -> bool:
@@ -341,7 +342,7 @@ def distinct_cells(column: Column) -> tuple[Codes, list[Any]]:
     try:
         if (lists := _factorise_lists(column, arrow)) is not None:
             return lists
-        codes, cells = _factorise(column)
+        codes, cells = _factorise(column, arrow)
         return codes, cells.tolist()
     except (TypeError, ValueError, ArithmeticError, NotImplementedError):
         # Lists and signaling NaN cannot be hashed.
@@ -360,7 +361,18 @@ def in_arrow(column: Column) -> Any:
     return None
 
 
-def _factorise(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
+def _factorise(column: Column, arrow: Any) -> tuple[Codes, npt.NDArray[np.object_]]:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _renumbered(column)
+    if arrow is not None and len(column) >= _MANY and is_text(arrow.type):
+        column = pd.Series(pd.arrays.ArrowStringArray(arrow))
+        # Factorising the first cell of each run takes half the time if runs are long. Comparing
+        # neighbours takes a tenth of it.
+        if np.count_nonzero(_run_heads(column[:_MANY])) * 2 < _MANY:
+            heads = _run_heads(column)
+            codes, cells = pd.factorize(column[heads])
+            ends = np.append(np.flatnonzero(heads), len(heads))
+            return np.repeat(codes.astype(np.int32), np.diff(ends)), as_objects(cells)
     if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "Obiuf"):
         codes, distinct = pd.factorize(column)
         return codes, as_objects(distinct)
@@ -375,6 +387,27 @@ def is_text(kind: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _run_heads(column: Column) -> npt.NDArray[np.bool_]:
+    """Return whether each row differs from the previous one; missing rows count as different."""
+    return (column != column.shift()).to_numpy(dtype=bool, na_value=True)
+
+
+def _renumbered(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
+    """Return the codes of a categorical in the order of first occurrence, without hashing."""
+    values: Any = column.array
+    codes, categories = values.codes, values.categories
+    n, last = len(codes), len(categories)
+    # A missing row (code -1) picks the additional last entry.
+    first = np.full(last + 1, n)
+    first[codes[::-1]] = np.arange(n - 1, -1, -1)
+    is_first = np.zeros(n + 1, dtype=bool)
+    is_first[first[:last]] = True
+    order = codes[is_first[:n]]
+    places = np.full(last + 1, MISSING, dtype=np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places[codes], as_objects(categories.take(order))
 
 
 def _factorise_lists(column: Column, arrow: Any) -> tuple[Codes, list[Any]] | None:
@@ -406,7 +439,7 @@ def _items(column: Column) -> tuple[Codes, Codes, Codes] | None:
 
     Return None if the cells are not lists, tuples, sets or arrays of text.
     """
-    if column.dtype != object or _LISTS.isdisjoint(map(type, column.to_numpy()[:_HEAD])):
+    if column.dtype != object or _LISTS.isdisjoint(map(type, column.to_numpy()[:_MANY])):
         return None
     present = np.arange(len(column))
     found = _items_of_lists(column.to_numpy().tolist())

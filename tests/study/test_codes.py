@@ -218,7 +218,7 @@ class TestManyObjects:
         syntax = LabelSyntax(blank="empty")
         one_by_one = coding.code_label_sets(objects(*cells), syntax, place=place)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(coding, "_HEAD", 0)
+            patch.setattr(coding, "_MANY", 0)
             together = coding.code_label_sets(objects(*cells), syntax, place=place)
         assert decoded(together) == decoded(one_by_one)
         assert {*together.values} == {*one_by_one.values}
@@ -226,14 +226,15 @@ class TestManyObjects:
     @pytest.mark.parametrize("missing", [float("nan"), pd.NA], ids=["nan", "NA"])
     @pytest.mark.parametrize("storage", ["python", "pyarrow"])
     def test_text_of_pandas(self, missing, storage, monkeypatch):
-        monkeypatch.setattr(coding, "_FEW", 5)
         dtype = pd.StringDtype(storage, na_value=missing)
         column = pd.Series(
             ["b", "b", "b", None, None, "a", "b, a", "b, a", "b, a", None], dtype=dtype
         )
-        codes, cells = coding.distinct_cells(column)
-        assert codes.tolist() == [0, 0, 0, -1, -1, 1, 2, 2, 2, -1]
-        assert cells == ["b", "a", "b, a"]
+        for many in (100, 5):
+            monkeypatch.setattr(coding, "_MANY", many)
+            codes, cells = coding.distinct_cells(column)
+            assert codes.tolist() == [0, 0, 0, -1, -1, 1, 2, 2, 2, -1]
+            assert cells == ["b", "a", "b, a"]
 
     @pytest.mark.parametrize(
         "other", ["b", None, 1, ["a", None], decimal.Decimal("sNaN"), "\ud800"]
@@ -243,7 +244,7 @@ class TestManyObjects:
         column = pd.Series([first, other, first], dtype=object)
         codes, cells = coding.distinct_cells(column)
         assert codes.tolist() == ([0, -1, 0] if other is None else [0, 1, 0])
-        monkeypatch.setattr(coding, "_HEAD", 0)
+        monkeypatch.setattr(coding, "_MANY", 0)
         again, same = coding.distinct_cells(column)
         assert again.tolist() == codes.tolist()
         assert repr(same) == repr(cells)
@@ -264,6 +265,7 @@ class TestManyObjects:
         numbers = np.array([[1, 1, 0], [1, 2, 0]])
         drawn = SimpleNamespace(integers=lambda *_, **__: numbers)
         monkeypatch.setattr(coding.np.random, "default_rng", lambda _: drawn)
+        monkeypatch.setattr(coding, "_MANY", 0)
         codes, cells = coding.distinct_cells(objects(["a"], ["b"]))
         assert codes.tolist() == [0, 1]
         assert cells == [["a"], ["b"]]

@@ -7,9 +7,12 @@ import pandas as pd
 import pytest
 from asking import alpha_of, long_table, sentence
 from cells import MISSING_CELLS, objects
+from hypothesis import given
+from hypothesis import strategies as st
 
 import setagree as sa
 from setagree.errors import DataError, SimilarLabelsWarning
+from setagree.study import codes as coding
 from setagree.study.assembly import code_ids
 
 
@@ -80,6 +83,21 @@ class TestIds:
             DataError, match=r"a unit is named by text or a number .*'list'.*df.explode"
         ):
             code_ids(objects(["x"], ["y"]), "unit")
+
+    @pytest.mark.parametrize("dtype", ["str", "string[pyarrow]", "string[python]", object])
+    @given(names=st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=6), data=st.data())
+    def test_runs(self, dtype, names, data):
+        pytest.importorskip("pyarrow", reason="runs are looked for in Arrow's text alone")
+        times = data.draw(st.lists(st.integers(1, 5), min_size=len(names), max_size=len(names)))
+        missing = data.draw(st.lists(st.booleans(), min_size=len(names), max_size=len(names)))
+        cells = [None if m else n for n, m in zip(names, missing, strict=True)]
+        column = pd.Series(np.repeat(objects(*cells), times), dtype=dtype)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(coding, "_MANY", 2)
+            codes, ids = coding.factorise(column)
+        expected, distinct = pd.factorize(column)
+        assert codes.tolist() == expected.tolist()
+        assert list(ids) == list(distinct)
 
 
 def test_mixed_type_ids():
