@@ -5,7 +5,8 @@ Alpha, Fleiss' kappa and their standard errors, in the order of computation:
     ==============  ==================================================================
     c_ik            `study.tally.Tally.of`: how often unit i has the answer k; equal units are one
                     pattern with a multiplicity. A missing answer has no code, and a unit
-                    without answers is not in the tally.
+                    without answers is not in the tally (`study.labels.LabelSyntax` states what
+                    a blank cell is).
     r_i             `Tally.pattern_ratings`: the number of answers to unit i, at least 1
     D, d_max        `credit.base.Weights`: the distances, and 1 if they are bounded by 1, else the
                     largest. All disagreements are divided by d_max, which cancels in the
@@ -22,8 +23,8 @@ Alpha, Fleiss' kappa and their standard errors, in the order of computation:
     ==============  ==================================================================
 
 All else in `sums` is for sampling weights, strata, resamples and leaving out units; without them
-the masses of all units are `Tally.multiplicity`. `scoring.scorer` makes a result of
-the sums, whose `standard_error` is computed on request. The other modules are:
+the masses of all units are `Tally.multiplicity`. `scoring.results.sums_of` makes the sums of a
+study, and `Agreement.standard_error` there computes the error on request. The other modules are:
 
 - `conger`: 1 - pe of Conger's and Cohen's kappa, with an urn for each rater; `multivalued`: of
   alpha for multi-valued data.

@@ -114,16 +114,17 @@ def is_undefined(model: Model, sums: Sums) -> Flags:
 def slopes(
     model: Model, sums: Sums, y: Floats | float, rbar: Floats | float, *, varies: bool = True
 ) -> tuple[Floats | float, Floats, Floats, Floats]:
-    """Return a, b, c, d of the linearised values a + b M_i + c O_i + d share_i c_i' F X.
+    """Return a, b, c, d of the linearised values a + b M_i + c O_i + d P y_i h_i.
 
-    Gwet (2014, ch. 2 to 5), with y_i = 1 - pe_i as in `UnitSums.y_i`. For the kappas, with n
-    rated and m pairable units, n / m = P / M, and 1 - kappa = x / y:
+    h_i is M_i for alpha and 1 for the kappas, and P y_i h_i = share_i c_i' F X. Gwet (2014, ch. 2
+    to 5), with y_i = 1 - pe_i as in `UnitSums.y_i`. For the kappas, with n rated and m pairable
+    units, n / m = P / M, and 1 - kappa = x / y:
 
         kappa_i = (n / m) (pa_i - pe 1[r_i >= 2]) / (1 - pe) = (n / m) (M_i - O_i / y)
         kappa*_i - kappa_i = -2 (1 - kappa) (pe_i - pe) / (1 - pe) = 2 (x / y) (y_i - y) / y
 
-    The last term of a kappa is d P y_i, of alpha d P M_i y_i. For alpha, with rbar the mean of M_i,
-    1/N = own / M² and y' = (1 - 1/N) y, which is the mean of y_i with weights M_i:
+    For alpha, with rbar the mean of M_i, 1/N = own / M² and y' = (1 - 1/N) y, which is the mean of
+    y_i with weights M_i:
 
         alpha*_i = 1 + (M_i / rbar - 1) x / y - O_i / (rbar y')
                    - 2 (x / y') (M_i / rbar) (1 - y_i / y').
@@ -144,14 +145,15 @@ def slopes(
 def standard_error(sums: UnitSums) -> float:
     """Return the standard error of units drawn one by one, NaN for fewer than two units.
 
-    See `uncertain.standard_error_as_drawn` for clusters, strata and sampling weights.
+    The units are the pairable ones for alpha, and the rated ones for the kappas. See
+    `uncertain.standard_error_as_drawn` for clusters, strata and sampling weights.
     """
-    z, m, _ = sums.linearised  # z_i of each pattern, which m_i units have
-    n = float(m.sum())
+    z, counted, _ = sums.linearised  # z_i of each pattern, and the number of its units
+    n = float(counted.sum())
     if n < 2:
         return float("nan")
-    # Var = sum_i m_i (z_i - mean)² / (n (n - 1)), by linearisation (Gwet 2014)
-    squares = dot(m, (z - dot(m, z) / n) ** 2)
+    # Var = sum_i (z_i - mean)² / (n (n - 1)) over units, by linearisation (Gwet 2014)
+    squares = dot(counted, (z - dot(counted, z) / n) ** 2)
     return float(root(np.asarray(squares / (n * (n - 1)))))
 
 
@@ -312,8 +314,7 @@ class UnitSums:
             y_i = y_i if y_i is None or model.needs_raters else y_i[at]
         if strata is not None:
             M, O = self._stratified(strata, np.where(M > 0, O, np.nan))
-        # z_i = a + b M_i + c O_i + d share_i c_i' F X, with c_i' F X = r_i P y_i, and with
-        # share_i r_i = M_i for alpha, 1 for the kappas
+        # z_i = a + b M_i + c O_i + d P y_i h_i, with h_i = M_i for alpha and 1 for the kappas
         a, b, c, d = slopes(model, self.totals, y, self.rbar, varies=y_i is not None)
         values = a + b * M + c * O
         if y_i is not None:

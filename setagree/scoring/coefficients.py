@@ -35,9 +35,10 @@ def krippendorff_alpha(
 ) -> Agreement:
     """Return Krippendorff's alpha = 1 - Do / De.
 
-    Do is the mean distance between the answers to the same unit, De that between all answers of the
-    study: De = n' D n / (N (N - 1)), n_k how often value k was given and N the number of ratings.
-    Units with one rating drop out. The standard error is that of Gwet (2014), by linearisation.
+    Do is the mean distance between the answers to the same unit, in which a unit counts by its
+    number of ratings; De is that between all answers of the study: De = n' D n / (N (N - 1)), n_k
+    how often value k was given and N the number of ratings. Units with one rating drop out. The
+    standard error is that of Gwet (2014), by linearisation.
 
     Parameters
     ----------
