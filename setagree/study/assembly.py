@@ -360,9 +360,18 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         bad = np.flatnonzero(unnamed)
         raise DataError(
             f"{counted(bad.size, 'row')} without a {role} (first: {_rows(column, bad)}, counted "
-            f"from 1 below the header); name the {role} or drop the rows."
+            f"from 1 below the header); name the {role} or drop the rows{_dropping(column, role)}."
         )
     return tidy, names
+
+
+def _dropping(column: Column, role: str) -> str:
+    """Return the condition that drops the rows with a blank cell, if the column has a name."""
+    if column.name is None or role not in {"unit", "rater"}:
+        return ""
+    name = str(column.name).replace("`", "``")
+    condition = option("where", f'`{name}` != "-"')
+    return f", as {condition} does, because blank cells never match"
 
 
 def _tidy_names(

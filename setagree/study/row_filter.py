@@ -591,8 +591,10 @@ class _Parser:
         is_null = bool(bare) and bare.casefold() in _NULLS
         if is_null or not value.strip():
             self.rest = bare if is_null else match[0].strip()
-            reason = "nulls never match; put the text in quotes if it is one"
-            raise self.wrong(f"a value ({reason if is_null else 'blank cells never match'})")
+            reason = "blank cells never match, so every test drops them"
+            if is_null:
+                reason = "nulls never match; put the text in quotes if it is one"
+            raise self.wrong(f"a value ({reason})")
         return value, bare is None
 
     def _no_operator(self, column: str) -> OptionError:
