@@ -345,7 +345,7 @@ def _nearly(role: Role, free: Sequence[str]) -> str:
         if name not in others and get_close_matches(_plain(name), words, cutoff=0.8)
     ]
     # Several near names, such as coder1 and coder2, are columns of another layout.
-    return f" Did you mean {near[0]!r}?" if len(near) == 1 else ""
+    return f" Did you mean {near[0]!r} for the {role}?" if len(near) == 1 else ""
 
 
 def _check_named(names: Sequence[Any], named: Mapping[Role, Any]) -> None:

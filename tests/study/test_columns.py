@@ -189,14 +189,16 @@ class TestDoubt:
         assert "'xyzzy'" in sentence
 
     def test_misspelt(self):
-        assert "Did you mean 'anotator'?" in refusal(["doc", "anotator", "tags"])
+        assert "Did you mean 'anotator' for the rater?" in refusal(["doc", "anotator", "tags"])
         assert "Did you mean" not in refusal(["doc", "date", "tags"])
         assert "Did you mean" not in refusal(["doc", "coder1", "coder2"])
 
     def test_the_column_of_another_role_is_not_offered(self):
         for rater in ("annotator", "annotator_id", "rater"):
             assert "Did you mean" not in refusal(["doc", rater, "x"])
-            assert "Did you mean 'lable_set'?" in refusal(["doc", rater, "lable_set"])
+            assert "Did you mean 'lable_set' for the labels?" in refusal(
+                ["doc", rater, "lable_set"]
+            )
 
     def test_wide_table(self):
         assert "wide=True" in refusal(["unit", "ann", "bob"])
