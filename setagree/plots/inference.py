@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _SCHEMES = {
     "pooled": "all answers over all cells",
     "rotation": "each rater's answers along documents",
-    "within_rater": "within each rater's answers",
+    "within_rater": "the answers within each rater",
     "table": "all cells of the table, missing ones too",
 }
 _HIGH, _LOW = 0.97, 0.84
@@ -103,7 +103,7 @@ def null(test: PermutationTest, *, p_value: float | None = None, ax: Axes | None
     n, estimate = len(test.distribution), test.agreement.estimate
     how = f"all {n:,} arrangements" if test.exact else counted(n, "reshuffle")
     missed = f" ({test.n_undefined:,} undefined)" if test.n_undefined else ""
-    lines = [f"{name}: {how}{missed}, {_SCHEMES[test.scheme]}."]
+    lines = [f"{name}: {how}{missed} of {_SCHEMES[test.scheme]}."]
     if len(test.defined):
         expected = "" if np.isnan(test.exact_mean) else f", expected {number(test.exact_mean)}"
         lines.append(f"Their mean is {number(float(test.defined.mean()))}{expected}.")

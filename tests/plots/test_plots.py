@@ -319,7 +319,7 @@ def test_null(score, alternative):
     p = f"{test.p_value:.3f}"
     assert f"observed {test.agreement.estimate:.3f}, p = {p} ({alternative})" in text
     name = test.agreement.definition.title
-    assert f"{name}, the MASI distance: 199 reshuffles, all answers over all" in text
+    assert f"{name}, the MASI distance: 199 reshuffles of all answers over all" in text
     left, right = ax.get_xlim()
     assert left < min(test.distribution) < test.agreement.estimate < right
 
@@ -333,7 +333,7 @@ def test_null_says_what_was_reshuffled():
     assert "Their mean is 0.000, expected 0.000." in text
     within = sa.permutation_test(ALPHA, n_resamples=9, scheme="within_rater", rng=1)
     text = said(plots.null(within, ax=fresh()))
-    assert "within each rater's answers." in " ".join(text.split())
+    assert "reshuffles of the answers within each rater." in " ".join(text.split())
     assert "theory" not in text
 
 
