@@ -322,12 +322,12 @@ class AtLeast(Result):
             return f"No verdict: {why[0].lower()}{why[1:]}."
         sure = f"with {level_text(self.level)} confidence ({raters_in_words([self.agreement])})"
         if self.passes:
-            return f"{name} is at least {goal}: {sure} it is {four(self.low)} or more."
+            return f"{name} is at least {goal}: {sure} it is at least {four(self.low)}."
         if self.high < self.threshold:
-            return f"{name} is below {goal}: {sure} it is {four(self.high)} or less."
+            return f"{name} is below {goal}: {sure} it is at most {four(self.high)}."
         return (
-            f"Not shown: {name} is {four(self.agreement.estimate)}, and {sure} only "
-            f"{four(self.low)} or more; {goal} is within reach of these data."
+            f"Not shown: {name} is {four(self.agreement.estimate)}, and {sure} it is "
+            f"at least {four(self.low)}; these data do not exclude {goal}."
         )
 
     def _notes(self) -> list[str]:
@@ -406,7 +406,7 @@ def at_least(
     --------
     >>> import setagree as sa
     >>> print(sa.at_least(sa.simulate(200, 3, skill=0.9, rng=1), 0.6).verdict)
-    Krippendorff's alpha is at least 0.6: with 95% confidence (these raters) it is 0.6775 or more.
+    Krippendorff's alpha is at least 0.6: with 95% confidence (these raters) it is at least 0.6775.
     """
     check_level(level)
     if not level > 0.5:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from setagree.wording.sentences import visible
 
-_WORDS = {True: "holds", False: "does not hold", None: "no verdict"}
+_WORDS = {True: "holds", False: "fails", None: "no verdict"}
 _GITHUB = {True: "notice", False: "error", None: "error"}
 _JUNIT = {True: "system-out", False: "failure", None: "error"}
 
@@ -38,7 +38,7 @@ class Decision:
         Examples
         --------
         >>> Decision("alpha of a.csv", False, "Alpha is below 0.8.").line
-        'does not hold: alpha of a.csv. Alpha is below 0.8.'
+        'fails: alpha of a.csv. Alpha is below 0.8.'
         """
         return visible(f"{_WORDS[self.holds]}: {self.name}. {' '.join(self.basis.split())}")
 

@@ -37,7 +37,7 @@ def test_check_holds_where_at_least_does(study, coefficient):
     for value, holds in [(low - 1e-9, True), (low + 1e-9, False)]:
         code, text = checked("check", "study.csv", "--at-least", repr(value), "-c", coefficient)
         assert code == (0 if holds else 1)
-        assert text.startswith("holds: " if holds else "does not hold: ")
+        assert text.startswith("holds: " if holds else "fails: ")
         assert f"Low end {low:.4f}." in text
         assert text.count("\n") == 1
 
@@ -61,7 +61,9 @@ def test_a_model_among_the_raters_is_named(study):
 def test_what_is_not_decided_is_not_called_below(study):
     text = checked("check", "study.csv", "--at-least", 0.48)[1]
     low = sa.at_least(study, 0.48).low
+    assert text.startswith("fails: study.csv: ")
     assert f"Low end {low:.4f}. Not shown: " in text
+    assert f"it is at least {low:.4f}; these data do not exclude 0.48." in text
     assert "--at-least 1.0 must be a number below 1" in refusal(
         "check", "study.csv", "--at-least", 1
     )
@@ -126,7 +128,7 @@ def test_panel_with_require(study, model, margin, code):
         "panel", "study.csv", "--model", model, "--margin", margin, "--require", "--epsilon", 0.2
     )
     assert found == code
-    starts = [re.match(r"(holds|does not hold): r\d: ", line) for line in text.splitlines()]
+    starts = [re.match(r"(holds|fails): r\d: ", line) for line in text.splitlines()]
     assert len(starts) == 2
     assert all(starts)
     assert "omit --facets" in refusal("panel", "study.csv", "--facets", "batch", "--require")

@@ -19,8 +19,8 @@ def test_at_least_is_the_low_end_of_the_score_interval_of_90_percent():
     assert found.high == pytest.approx(0.6740731, abs=5e-8)
     assert found.passes
     assert found.verdict == (
-        "Krippendorff's alpha is at least 0.1: with 95% confidence (these raters) it is 0.1273 or "
-        "more."
+        "Krippendorff's alpha is at least 0.1: with 95% confidence (these raters) it is at "
+        "least 0.1273."
     )
 
 
