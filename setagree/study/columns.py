@@ -493,12 +493,13 @@ def detect_wide_layout(
         return None
     if others:
         have = "has" if len(others) == 1 else "have"
+        families = answer_families([words[name] for name in alike])
+        lists = " or ".join(option("raters", [alike[k] for k in family]) for family in families)
         raise DataError(
             f"Columns {listing(alike)} have answers in common, as raters have, and "
             f"{listing(others)} {have} none. If each rater has a column, use "
-            f"{option('wide', value=True)} and {option('raters', alike)}; if each row is one "
-            f"annotation, use {option('unit', '...')}, {option('rater', '...')} and "
-            f"{option('labels', '...')}."
+            f"{option('wide', value=True)} and {lists}; if each row is one annotation, use "
+            f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
         )
     are_codes = unit is None and not {*times} <= {"0", "1", "0.0", "1.0"}
     if all(as_number(word) is not None for word in times) and not are_codes:
@@ -508,6 +509,18 @@ def detect_wide_layout(
             "name the columns of the unit, the rater and the labels."
         )
     return unit, raters
+
+
+def answer_families(parts: Sequence[set[str]]) -> list[list[int]]:
+    """Return groups of column positions; columns of different groups have no common answer."""
+    families: list[tuple[set[str], list[int]]] = []
+    for k, of_column in enumerate(parts):
+        joined = [family for family in families if not family[0].isdisjoint(of_column)]
+        answers = of_column.union(*(family[0] for family in joined))
+        places = [place for family in joined for place in family[1]]
+        families = [family for family in families if family not in joined]
+        families += [(answers, [*places, k])] if of_column else []
+    return sorted(sorted(places) for _, places in families)
 
 
 def _crossed(names: Sequence[str]) -> tuple[list[str], list[str]] | None:

@@ -42,7 +42,7 @@ from setagree.study.codes import (
     distinct_cells,
     order_of,
 )
-from setagree.study.columns import check_roles
+from setagree.study.columns import answer_families, check_roles
 from setagree.study.frames import (
     Frame,
     as_pandas,
@@ -457,7 +457,7 @@ def _warn_families(
     """Warn if some columns of raters have no answer in common with the others."""
     families = [
         [columns[k].name for k in family if sum(cells[k][1]) >= _ENOUGH]
-        for family in _families(parts)
+        for family in answer_families(parts)
     ]
     warn_columns([family for family in families if family])
 
@@ -506,18 +506,6 @@ def _strays(cells: Sequence[Cells], parts: Sequence[set[str]]) -> list[tuple[int
     return strays
 
 
-def _families(parts: Sequence[set[str]]) -> list[list[int]]:
-    """Return groups of column positions; columns of different groups have no common answer."""
-    families: list[tuple[set[str], list[int]]] = []
-    for k, of_column in enumerate(parts):
-        joined = [family for family in families if not family[0].isdisjoint(of_column)]
-        answers = of_column.union(*(family[0] for family in joined))
-        places = [place for family in joined for place in family[1]]
-        families = [family for family in families if family not in joined]
-        families += [(answers, [*places, k])] if of_column else []
-    return sorted(sorted(places) for _, places in families)
-
-
 def _advice(
     columns: Sequence[Column], parts: Sequence[set[str]], strays: Sequence[tuple[int, int]]
 ) -> str:
@@ -530,7 +518,7 @@ def _advice(
         if not n and str(name).strip().lower() not in odd
     ]
     agreed = [names[k] for k in possible if is_agreed(names[k])]
-    families = [[names[k] for k in possible if k in family] for family in _families(parts)]
+    families = [[names[k] for k in possible if k in family] for family in answer_families(parts)]
     several = [family for family in families if len(family) > 1] or [[names[k] for k in possible]]
     rest = [[name for name in family if not is_agreed(name)] for family in several]
     if not agreed or min(map(len, rest)) < 2:

@@ -582,6 +582,16 @@ def test_columns_without_an_answer_in_common_are_two_groups():
     assert sentence(DataError, lambda: sa.read(noted, wide=True, unit="id")).endswith(either)
 
 
+def test_two_questions_per_rater_are_two_lists_of_raters():
+    table = pd.DataFrame({
+        "id": ["u1", "u2"], "ann topic": ["war", "art"], "ann stars": ["1", "2"],
+        "ben topic": ["art", "art"], "ben stars": ["2", "2"], "comment": ["", "unclear"],
+    })  # fmt: skip
+    sentence = refusal(sa.agreement, table)
+    lists = "raters=['ann topic', 'ben topic'] or raters=['ann stars', 'ben stars']"
+    assert f"If each rater has a column, use wide=True and {lists}; if each row is" in sentence
+
+
 def test_advice_has_no_column_that_shares_no_answer_or_is_made_of_the_others():
     rng = np.random.default_rng(6)
     table = annotated_texts()
