@@ -205,6 +205,8 @@ def _only_sheet(source: Source, book: Any) -> Any:
     titles = [sheet.title for sheet in sheets]
     candidates = sheets if source.sheet is None else []
     filled = [s for s in candidates if any(c.value is not None for row in _cells(s) for c in row)]
+    if len(filled) > 1:
+        filled.sort(key=_is_one_column)  # the error suggests the first
     try:
         name = _sheet_name(source, titles, [s.title for s in filled])
     except FileError as error:
@@ -218,6 +220,12 @@ def _only_sheet(source: Source, book: Any) -> Any:
             raise FileError(f"{error} In that sheet of {title}") from None
         raise FileError(f"{error}{layout_hint([*filter(any, rows)])}") from None
     return sheets[titles.index(name)]
+
+
+def _is_one_column(sheet: Any) -> bool:
+    """Return whether no row of the beginning of a sheet has two cells, as in a sheet of notes."""
+    rows = islice(_cells(sheet), MANY_ROWS)
+    return all(sum(cell.value is not None for cell in row) < 2 for row in rows)
 
 
 def _sheet_name(source: Source, titles: list[str], filled: list[str]) -> str:

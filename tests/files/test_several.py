@@ -81,6 +81,7 @@ class TestSheets:
         for row in [*title, *rows]:
             book.active.append(row)
         book.create_sheet("codes").append(["label", "meaning"])
+        book.create_sheet("Read me", 0).append(["Please do not edit"])
         book.save(tmp_path / "a.xlsx")
         header = r"use header_row=3, .* Then: Columns" if title else ""
         raters = r"use wide=True and raters=\['Ann K', 'bob'\]"
