@@ -1,5 +1,6 @@
 """A short run of the fuzzer; and that it sees what is planted."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -10,7 +11,7 @@ from fuzz.tables import table_programs
 import setagree as sa
 from setagree.cli import output as cli_output
 from setagree.cli import sources as cli_sources
-from setagree.study import assembly
+from setagree.study import assembly, labels
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +61,9 @@ def test_a_wrong_distance_is_seen(monkeypatch):
 
 
 def test_a_wrong_policy_is_seen(monkeypatch):
-    monkeypatch.setattr("setagree.study.labels._blank", lambda cell, policy: None)
+    right = labels._checked
+    wrong = lambda found, syntax, cell: right(found, replace(syntax, blank="missing"), cell)  # noqa: E731
+    monkeypatch.setattr(labels, "_checked", wrong)
     assert any("AssertionError" in failure for failure in found("tables", 60))
 
 
