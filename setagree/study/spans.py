@@ -243,10 +243,18 @@ def from_spans(
         check_choice("done", done, ("all",))
         spans.done |= dict.fromkeys(spans.open_pairs, "done=")
     elif isinstance(done, Iterable) and not isinstance(done, Mapping | pd.DataFrame):
-        spans.keep(dict.fromkeys(tuple(map(tidied, pair)) for pair in done), "done=")
+        spans.keep(dict.fromkeys(map(_pair, done)), "done=")
     else:
         raise OptionError(f"done={shorten(done)} must be 'all' or (document, rater) pairs.")
     return study_of_spans(cls, spans, tokens=tokens, chance=chance)
+
+
+def _pair(pair: Any) -> Pair:
+    """Return a pair of `done` with tidied names; raise OptionError if it is not a pair."""
+    names = [*map(tidied, pair)] if isinstance(pair, Iterable) and not isinstance(pair, str) else []
+    if len(names) != 2 or not all(isinstance(name, Hashable) for name in names):
+        raise OptionError(f"done= must list (document, rater) pairs, not {shorten(pair)}.")
+    return names[0], names[1]
 
 
 def table_spans(

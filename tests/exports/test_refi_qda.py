@@ -67,12 +67,18 @@ def test_codes_of_one_name_are_called_by_those_above_them(tmp_path):
     assert study.labels == ("joy", "joy > joy")
 
 
-@pytest.mark.parametrize(
-    ("name", "other", "what"), [("d2", "d1", "document"), ("bob", "ann", "user")]
-)
-def test_two_documents_or_users_of_one_name_are_refused(name, other, what, tmp_path):
-    path = project(tmp_path, WHOLE, **{f'name="{name}"': f'name="{other}"'})
-    with pytest.raises(sa.SetagreeError, match=f"has two {what}s called '{other}'; rename one"):
+APART = {'isCodable="true">': "/>", "</Code>": ""}
+TWICE = [
+    ({'name="d2"': 'name="d1"'}, "documents called 'd1'"),
+    ({'name="bob"': 'name="ann"'}, "users called 'ann'"),
+    (APART | {'name="fear"': 'name="joy"'}, "codes called 'joy'"),
+]
+
+
+@pytest.mark.parametrize(("changed", "what"), TWICE)
+def test_two_documents_users_or_codes_of_one_name_are_refused(changed, what, tmp_path):
+    path = project(tmp_path, WHOLE, **changed)
+    with pytest.raises(sa.SetagreeError, match=f"has two {what}; rename one"):
         sa.read(path, blank="missing")
 
 

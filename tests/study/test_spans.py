@@ -134,11 +134,16 @@ def test_odd_spans_are_refused_with_their_row(name):
         sa.Annotations.from_spans(frame, **{"length": {"d": 9}, **options})
 
 
+ODD_PAIRS = [("d", "a", 1), ("d",), 5, "da", (["d"], "a"), None]
 ODD_OPTIONS = [
     ({}, "use one of length= and text="),
     ({"length": {"d": 9}, "done": True}, "done=True must be 'all' or .* pairs"),
     ({"length": {"d": 9}, "done": {"d": ["a"]}}, "must be 'all' or .* pairs"),
     ({"length": {"d": 9}, "done": pd.DataFrame({"document": ["d"]})}, "must be 'all' or .* pairs"),
+    *(
+        ({"length": {"d": 9}, "done": [pair]}, "done= must list .* pairs, not ")
+        for pair in ODD_PAIRS
+    ),
     ({"text": {"d": "a text"}, "tokens": "tool"}, "tokens='tool' is unknown; use 'words'"),
 ]
 

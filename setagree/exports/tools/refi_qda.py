@@ -80,11 +80,13 @@ def _codings(path: Path) -> Iterator[tuple[str, str, str, ET.Element | None]]:
             for coding in holder.iterfind("{*}Coding"):
                 user = coding.get("creatingUser") or holder.get("creatingUser")
                 target = coding.find("{*}CodeRef")
-                code = None if target is None else codes.get(target.get("targetGUID"))
+                code_id = None if target is None else target.get("targetGUID")
+                code = codes.get(code_id)
                 if user is None or code is None:
                     raise FileError(f"{shown(path)}, {name!r}: a coding without user or code.")
                 rater = users.get(user) or user
-                for key in (("document", name, source.get("guid")), ("user", rater, user)):
+                named = ("document", name, source.get("guid")), ("user", rater, user)
+                for key in (*named, ("code", code, code_id)):
                     if guids.setdefault(key[:2], key[2]) != key[2]:
                         raise FileError(
                             f"{shown(path)} has two {key[0]}s called {key[1]!r}; rename one."
