@@ -202,14 +202,13 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     # A column may be called None, so compare names only if a unit column was passed.
     others = [c for c in data.columns if unit is None or c != unit]
     names = others if raters is None else list(raters)
-    _check_nameless("column of a rater", names)
+    _check_nameless("column of a rater", map(_text_or_none, names))
     is_whole = ids.dtype.kind in "iu" and not ids.hasnans
     if not isinstance(ids, TextColumn):
         kind = ids.dtype if is_whole else object
         ids = pd.Series(ids if is_whole else as_objects(ids), dtype=kind, name=ids.name)
     if not is_whole:
-        texts = (name.strip() or None if isinstance(name, str) else name for name in ids)
-        _check_nameless("row of a unit", [*texts])
+        _check_nameless("row of a unit", map(_text_or_none, ids))
     columns = [pick_column(data, name) for name in names]
     if not columns or not len(data):
         raise DataError(
@@ -226,17 +225,10 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
         parts = [*ids] * len(names), [name for name in names for _ in ids], chain(*columns)
         return LongColumns(*map(TextColumn, parts))
     is_array = unit is None and raters is None and isinstance(data.columns, pd.RangeIndex)
-    return LongColumns(
-        pd.Series(
-            np.tile(ids.to_numpy(), len(columns)),
-            dtype=ids.dtype,
-            name=ids.name,
-            index=numbered_rows(np.tile(row_numbers(data), len(columns))),
-        ),
-        repeated(names, len(data)),
-        stacked_answers(columns),
-        if_swapped=_TRANSPOSE * is_array,
-    )
+    rows = numbered_rows(np.tile(row_numbers(data), len(names)))
+    units = pd.Series(np.tile(ids.to_numpy(), len(names)), rows, ids.dtype, ids.name)
+    answers, swapped = stacked_answers(columns), _TRANSPOSE * is_array
+    return LongColumns(units, repeated(names, len(data)), answers, if_swapped=swapped)
 
 
 def rater_flags(names: Iterable[object], raters: Iterable[object]) -> dict[str, dict[str, str]]:
@@ -557,8 +549,13 @@ def _answer_parts(cells: Sequence[object]) -> set[str]:
     return {str(part) for part in merged} - {""}
 
 
+def _text_or_none(name: object) -> object:
+    """Return a name without the space around it, or None if it is blank text."""
+    return name.strip() or None if isinstance(name, str) else name
+
+
 def _check_nameless(what: str, names: Iterable[object]) -> None:
-    _check_halves(what, names)
+    _check_halves(what, names := [*names])
     nameless = [k for k, name in enumerate(names, 1) if is_missing(name)]
     if nameless:
         several = counted(len(nameless), what, what.replace(" of", "s of", 1))
@@ -569,7 +566,7 @@ def _check_nameless(what: str, names: Iterable[object]) -> None:
 
 def _check_halves(what: str, names: Iterable[object]) -> None:
     """Raise an error for lone surrogates in the names along an axis."""
-    for number, name in enumerate(names):
+    for number, name in enumerate(names, 1):
         check_text(name, f"{what} (number {number}),")
 
 

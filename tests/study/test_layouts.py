@@ -143,7 +143,7 @@ class TestWide:
             sa.agreement(path, wide=True)
         assert str(caught.value) == sentence
 
-    @pytest.mark.parametrize("missing", [None, np.nan, pd.NaT])
+    @pytest.mark.parametrize("missing", [None, np.nan, pd.NaT, " "])
     def test_without_a_name(self, missing):
         frame = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "b"]}, index=["u", missing])
         assert wide_refusal(frame) == (
