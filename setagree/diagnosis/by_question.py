@@ -146,7 +146,7 @@ def by_question(
     Raises
     ------
     OptionError
-        A question is unknown, or none is named.
+        A question is unknown, or none is named; or a mapping names one that is not read.
 
     Examples
     --------
@@ -221,6 +221,11 @@ def question_studies(
         )
     studies = _of_export(source, how, questions) or _of_table(source, how, questions)
     by_name = distance if isinstance(distance, Mapping) else dict.fromkeys(studies, distance)
+    if odd := by_name.keys() - studies.keys():
+        raise OptionError(
+            f"{option('distance')} has a distance for {listing(sorted(map(str, odd)))}; the "
+            f"questions are {listing([*studies])}."
+        )
     return {name: (study, by_name.get(name)) for name, study in studies.items()}
 
 

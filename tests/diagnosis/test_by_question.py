@@ -151,6 +151,11 @@ def test_an_export_with_several_controls(tmp_path):
             {"weights": {"x": 1}},
             "weights= has weights for 'x'; it must have",
         ),
+        (
+            QUESTIONS,
+            {"distance": {"stnce": "interval"}},
+            "distance= has a distance for 'stnce'; the questions are 'emotion', 'stance'.",
+        ),
         ([], {}, "questions=[] names no question"),
         (QUESTIONS, {"reading": sa.Reading(question="a")}, "question= names one"),
     ],
