@@ -604,15 +604,26 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
             raise DataError(f"{error}{hint}") from error
         raise
     note_guessed(reading, found, note)
+    may_be_spans = {"start", "end"} <= {*names} and _are_offsets(frame)
     try:
-        return Annotations.from_reading(frame, found)
+        study = Annotations.from_reading(frame, found)
     except RepeatsError as error:
         hint = questions_hint([found.unit]) if reading.unit is None else ""
-        if {"start", "end"} <= {*names}:
+        if may_be_spans:
             hint = f" If the rows are labelled spans, read them with {as_spans()}."
         if not hint:
             raise
         raise RepeatsError(f"{error}{hint}", error.rows) from error
+    if may_be_spans and reading.labels is None:
+        ends = "Columns 'start' and 'end' may be of labelled spans, which were not read"
+        note_or_warn(f"{ends}; to read them, use {as_spans()}.", note)
+    return study
+
+
+def _are_offsets(frame: Any) -> bool:
+    """Return whether numbers in the column ``start`` lie below those in ``end``."""
+    ends = as_pandas(frame, ["start", "end"]).head(100).apply(pd.to_numeric, errors="coerce")
+    return bool((ends["start"] < ends["end"]).any())
 
 
 def note_or_warn(sentence: str, note: Note | None) -> None:
