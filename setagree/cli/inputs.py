@@ -92,7 +92,6 @@ def numbers_by_name(
             numbers[name] = float(cell)
         except (TypeError, ValueError):
             raise DataError(
-                f"{first} {shorten(name)} has {second} {shorten(cell)}; it must be a number such "
-                "as 2.5."
+                f"{first} {shorten(name)} has {second} {shorten(cell)}; it must be a number."
             ) from None
     return numbers

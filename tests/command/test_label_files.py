@@ -129,7 +129,7 @@ def test_the_diagnosis_names_it():
         (["--label-weights", "twice.csv"], "label 'joy' has two weights"),
         (
             ["--label-weights", "word.csv"],
-            "label 'joy' has weight 'heavy'; it must be a number such as 2.5",
+            "label 'joy' has weight 'heavy'; it must be a number",
         ),
         (["--label-distances", "few.csv"], "it has no entry for 'anger', 'fear', 'love'"),
         (["--label-distances", "ones.csv"], "looks like a similarity: state 1 - similarity"),

@@ -500,7 +500,8 @@ def test_tables_of_spans_are_recognised_without_the_option(tmp_path):
     with pytest.raises(DataError, match=r"annotated more than once.*labelled spans.*spans=True"):
         sa.read(frame)
     once = frame.drop_duplicates(["document", "rater"])
-    for data in (once, pytest.importorskip("polars").from_pandas(once)):
+    pl = pytest.importorskip("polars", reason="Polars is not installed")
+    for data in (once, pl.from_pandas(once)):
         with pytest.warns(SetagreeWarning, match="'start' and 'end' may be of labelled spans"):
             sa.read(data)
     sa.read(once.assign(start="9:00", end="9:05"))  # times
