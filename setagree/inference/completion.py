@@ -24,8 +24,11 @@ from setagree.study.preparation import STATUSES
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
+_MAX_TRIED = 4_096
+"""Maximum number of completions that are all tried."""
+
 _STARTS = 8
-"""Number of random completions that also start a search."""
+"""Number of random completions, and of completions by one value, that also start a search."""
 
 _MAX_SWEEPS, _ASSUMED_SWEEPS = 50, 10
 """Maximum number of sweeps of a search, and the number that its cost assumes."""
@@ -103,11 +106,12 @@ def completion_bounds(
     the lowest and the highest alpha if each missing answer is one of the answers of the study.
     Units without any answer are completed, too.
 
-    A local search changes one answer at a time until no change helps. It starts from the answers
-    nearest to (or furthest from) the other answers to the unit, and from random answers. Both
-    bounds are attained by a completion. In 120 small studies in which all completions could be
-    tried, they were the true bounds; this does not prove it in general. The bounds do not include
-    sampling error.
+    All completions are tried if there are at most 4,096. Otherwise a local search changes one
+    answer at a time until no change helps. It starts from the answers nearest to (or furthest from)
+    the other answers to the unit, from the same answer everywhere, and from random answers. Both
+    bounds are attained by a completion, but those of the search are not proven to be extreme: of
+    1,130 bounds of small studies it missed 5, by at most 0.13. The bounds do not include sampling
+    error.
 
     Parameters
     ----------
@@ -163,7 +167,7 @@ def completion_bounds(
         check_cost(
             "The distances between all answers", n_bytes=8 * K * (2 * K + 3 * n), instead=instead
         )
-        n_steps = float(n) * (K + _LOOPED) * (_STARTS + 1) * _ASSUMED_SWEEPS
+        n_steps = float(n) * (K + _LOOPED) * (2 * _STARTS + 1) * _ASSUMED_SWEEPS
         check_cost("The search for the completions", n_steps=n_steps, instead=instead)
         D = compared.weights.block(np.arange(K), np.arange(K))
         lowest, highest = _Search(D, units, values, missing).alphas()
@@ -217,11 +221,24 @@ class _Search:
 
     def alphas(self) -> tuple[float, float]:
         """Return the lowest and the highest alpha found, or NaN if alpha is undefined."""
+        K, m = len(self.D), len(self.place)
+        if m > 1 and K**m <= _MAX_TRIED:  # one change tries all values of one answer
+            every = self._of_completions(np.indices((K,) * m).reshape(m, -1).T)
+            return float(np.fmin.reduce(every)), float(np.fmax.reduce(every))
         generator, away = np.random.default_rng(0), (self.counts @ self.D)[self.place]
-        drawn = [*generator.integers(len(self.D), size=(_STARTS, len(self.place)))]
-        lowest = [self._climbed(start, -1) for start in (away.argmax(axis=1), *drawn)]
-        highest = [self._climbed(start, 1) for start in (away.argmin(axis=1), *drawn)]
+        alike = [np.full(m, k) for k in np.argsort(-self.n, kind="stable")[:_STARTS]]
+        starts = [*alike, *generator.integers(K, size=(_STARTS, m))]
+        lowest = [self._climbed(start, -1) for start in (away.argmax(axis=1), *starts)]
+        highest = [self._climbed(start, 1) for start in (away.argmin(axis=1), *starts)]
         return float(np.fmin.reduce(lowest)), float(np.fmax.reduce(highest))
+
+    def _of_completions(self, answers: Codes) -> Floats:
+        """Return alpha of each completion, of shape (B,), from answers of shape (B, m)."""
+        given = np.eye(len(self.D))[answers]
+        to_units = np.equal.outer(np.arange(len(self.counts)), self.place).astype(np.float64)
+        counts, n = self.counts + to_units @ given, self.n + given.sum(axis=1)
+        P = self.others + np.einsum("buk,buk,u->b", counts @ self.D, counts, self.share)
+        return self._alpha(P, np.einsum("bk,bk->b", n @ self.D, n))
 
     def _climbed(self, start: Codes, sign: int) -> float:
         """Return a local maximum (sign 1) or minimum of alpha over single changes."""

@@ -61,6 +61,20 @@ class TestBounds:
         assert found.highest == pytest.approx(np.nanmax(every), abs=1e-9)
         assert found.n_completed == 3
 
+    @pytest.mark.filterwarnings("ignore::setagree.errors.UndefinedAgreementWarning")
+    @pytest.mark.parametrize("seed", [78, 88])
+    def test_a_completion_that_single_changes_do_not_reach(self, seed):
+        table = drawn(seed, values="a", n_units=4, n_missing=7)
+        found = completion_bounds(sa.read(table, status="status"), distance="nominal")
+        every = every_alpha(table, "nominal")
+        assert found.lowest == pytest.approx(np.nanmin(every), abs=1e-9)
+        assert found.highest == pytest.approx(np.nanmax(every), abs=1e-9)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_search_of_many_completions(self, seed, monkeypatch):
+        monkeypatch.setattr("setagree.inference.completion._MAX_TRIED", 0)
+        self.test_every_completion(seed, "masi")
+
     def test_units_that_nobody_answered(self):
         table = drawn(1, n_missing=0)
         more = pd.DataFrame([(9, g, None, "refused") for g in "xy"], columns=[*table.columns])
