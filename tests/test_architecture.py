@@ -380,7 +380,7 @@ BUDGET = {
     "exports": 5_250,
     "files": 2_050,
     "inference": 7_700,
-    "large": 4_750,
+    "large": 4_650,
     "panels": 5_150,
     "plots": 2_650,
     "reporting": 4_800,

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from setagree.errors import FileError, counted, did_you_mean, shorten
-from setagree.files.records import unique_keys
+from setagree.files.records import parsed_json, read_lines
 from setagree.files.streams import Source, readable, with_mark
 from setagree.wording.label_sets import Label
 
 _MAX_BYTES = 2**31
 _CLASS_FILES = ("{stem}.features.json", "dataset_info.json")
-# shared by all lines, because creating a decoder takes longer than reading a line
-_DECODER = json.JSONDecoder(object_pairs_hook=unique_keys)
 _TYPES = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
 
 
@@ -150,9 +148,8 @@ class Node:
         return self.fail(f"expected {expected}; got {kind}.")
 
 
-def _read_text(path: Path, encoding: str) -> str:
+def _read_text(source: Source) -> str:
     """Return the text of a file, which may be compressed."""
-    source = Source(path, with_mark(encoding))
     with readable(source):
         data = source.content(_MAX_BYTES)
     if len(data) > _MAX_BYTES:
@@ -172,11 +169,11 @@ def read_records(path: Path, encoding: str, *, name: str = "") -> list[Node]:
     FileError
         The file is not JSON (with line and column), or has items that are not objects.
     """
-    text = _read_text(path, encoding)
-    file = shown(path)
-    if not text.lstrip().startswith("[") and (lines := _lines(text, file)) is not None:
+    source, file = Source(path, with_mark(encoding)), shown(path)
+    text = _read_text(source)
+    if not text.lstrip().startswith("[") and (lines := _lines(source, text)) is not None:
         return lines
-    root = Node(_parsed(text, file), file, name)
+    root = Node(parsed_json(source, text, parse_float=None), file, name)
     if isinstance(root.value, dict):
         return [Node(root.value, file)]
     records = list(root.items())
@@ -231,44 +228,16 @@ def first_object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _lines(text: str, file: str) -> list[Node] | None:
+def _lines(source: Source, text: str) -> list[Node] | None:
     """Return one object per line, or None if the first line is not a complete object."""
-    lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    lines = {n: line for n, line in enumerate(text.split("\n"), start=1) if line.strip()}
     try:
-        if not isinstance(json.loads(lines[0][1]), dict):
+        if not isinstance(json.loads(next(iter(lines.values()))), dict):
             return None
     except (ValueError, RecursionError):
         return None
-    try:  # all lines in one call, which is much faster
-        values = list(_DECODER.decode(f"[{','.join(line for _, line in lines)}]"))
-    except (ValueError, RecursionError):
-        values = []
-    if len(values) != len(lines):  # a line is incomplete: parse line by line to locate it
-        values = [_line(line, f"{file}, line {n:,}") for n, line in lines]
-    numbered = zip(lines, values, strict=True)
-    nodes = [Node(value, file, f"line {n:,}") for (n, _), value in numbered]
+    values = zip(lines, read_lines(source, lines, parse_float=None), strict=True)
+    nodes = [Node(value, str(source), f"line {n:,}") for n, value in values]
     for node in nodes:
         node.members()
     return nodes
-
-
-def _line(line: str, place: str) -> Any:
-    try:
-        return _DECODER.decode(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        reason = getattr(error, "msg", None) or error
-        raise FileError(f"{place}: not a complete JSON object ({reason}).") from None
-    except ValueError as error:
-        raise FileError(f"{place}: {error}.") from None
-
-
-def _parsed(text: str, file: str) -> Any:
-    try:
-        return _DECODER.decode(text)
-    except json.JSONDecodeError as error:
-        ends = error.pos >= len(text.rstrip())
-        problem = "the JSON is cut off" if ends else f"this is not JSON ({error.msg})"
-        place = f"{file}, line {error.lineno:,}, column {error.colno:,}"
-        raise FileError(f"{place}: {problem}.") from None
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"{file}: the JSON cannot be read ({error}).") from None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,9 @@ _PIECE = 2**22
 _MAX_NAMES = 1000
 _NOT_BLANK = re.compile(r"^.*\S.*$", re.MULTILINE)
 
+ParseFloat: TypeAlias = Callable[[str], Any] | None
+"""The function that reads numbers with a point or an exponent; None for floats."""
+
 
 def read_json(source: Source, room: Room) -> pd.DataFrame:
     """Return the table in a JSON file: a list of objects, one object per line, or lists by name.
@@ -58,9 +61,9 @@ def read_json(source: Source, room: Room) -> pd.DataFrame:
         if (table := _table_of_texts(text, first[0])) is not None:
             return table
         lines = {number: line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
-        rows, noun, numbers = _read_lines(source, lines), "line", [*lines]
+        rows, noun, numbers = read_lines(source, lines), "line", [*lines]
     else:
-        rows = _parsed(source, text, 1)
+        rows = parsed_json(source, text)
         if isinstance(rows, dict):
             return _from_object(source, rows)
         if not isinstance(rows, list):
@@ -82,7 +85,7 @@ def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
                 f"{source} is one JSON list, which must be read into memory at once; write one "
                 f"object per line, or omit {option('memory_limit')} and similar options."
             )
-        rows, empty = _read_lines(source, lines), False
+        rows, empty = read_lines(source, lines), False
         _check_objects(source, rows, "line", list(lines))
         yield rows
     if empty:
@@ -149,32 +152,40 @@ def _table_of_texts(text: str, first: str) -> pd.DataFrame | None:
     return table.to_pandas() if is_strict else None
 
 
-def _read_lines(source: Source, lines: Mapping[int, str]) -> list[Any]:
+def read_lines(
+    source: Source, lines: Mapping[int, str], parse_float: ParseFloat = number_of_json
+) -> list[Any]:
+    """Return the value of each numbered line."""
     try:
         # One call for all lines is several times as fast as one call per line.
-        rows = _loads(f"[{','.join(lines.values())}]")
+        rows = _loads(f"[{','.join(lines.values())}]", parse_float)
     except (ValueError, RecursionError):
         rows = []
     if len(rows) == len(lines):
         return list(rows)
-    return [_parsed(source, line, number) for number, line in lines.items()]
+    return [parsed_json(source, line, number, parse_float) for number, line in lines.items()]
 
 
-def _parsed(source: Source, text: str, line: int) -> Any:
+def parsed_json(
+    source: Source, text: str, line: int = 1, parse_float: ParseFloat = number_of_json
+) -> Any:
     """Return the value of JSON text that begins at a line of the file."""
     try:
-        return _loads(text)
+        return _loads(text, parse_float)
     except json.JSONDecodeError as error:
-        cut = " (is the file cut off?)" if not text[error.pos :].strip() else ""
+        is_cut = not text[error.pos :].strip()
+        problem = "the JSON is cut off" if is_cut else f"this is not JSON ({error.msg})"
         place = f"line {line + error.lineno - 1:,}, column {error.colno:,}"
-        raise FileError(f"{source}, {place}: {error.msg}{cut}.") from error
+        raise FileError(f"{source}, {place}: {problem}.") from error
     except (ValueError, RecursionError) as error:
         place = f", line {line:,}" if line > 1 else ""
-        raise FileError(f"{source}{place}: {error}.") from error
+        is_deep = isinstance(error, RecursionError)
+        problem = f"the JSON cannot be read ({error})" if is_deep else str(error)
+        raise FileError(f"{source}{place}: {problem}.") from error
 
 
-def _loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=unique_keys, parse_float=number_of_json)
+def _loads(text: str, parse_float: ParseFloat = number_of_json) -> Any:
+    return json.loads(text, object_pairs_hook=unique_keys, parse_float=parse_float)
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import wraps
@@ -12,7 +11,7 @@ from importlib.util import find_spec
 from inspect import Parameter
 from math import inf
 from os import PathLike
-from typing import Any, TypeAlias, TypedDict, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -48,23 +47,19 @@ from setagree.study.columns import (
 )
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
 from setagree.study.identifiers import find_names
-from setagree.study.labels import Blank, Case, NaValues
+from setagree.study.labels import Blank
 from setagree.study.reading import (
     AnswerKind,
-    Duplicates,
     Note,
     Paths,
     Plan,
-    Predictions,
     Reading,
-    Tokens,
     as_reading,
     is_files,
     no_note,
 )
 from setagree.study.row_filter import kept_rows
 from setagree.study.tally import Tally
-from setagree.wording.label_sets import Label
 
 Study: TypeAlias = Annotations | Tally
 RaterAnswers: TypeAlias = (
@@ -190,48 +185,31 @@ LARGE = 2**32
 _SHOWN = 8
 
 
-@public
-def read(
-    path: Frame | Paths,
-    *,
-    unit: str | None = None,
-    rater: str | None = None,
-    labels: str | list[str] | None = None,
-    value: str | None = None,
-    kind: AnswerKind | None = None,
-    wide: bool = False,
-    raters_in_rows: bool | None = None,
-    raters: list[str] | None = None,
-    model: str | list[str] | None = None,
-    where: str | None = None,
-    filename_column: str | None = None,
-    sheet: str | int | None = None,
-    header_row: int | None = None,
-    sql: str | None = None,
-    unit_columns: list[str] | None = None,
-    rater_columns: list[str] | None = None,
-    status: str | None = None,
-    queued: str | None = None,
-    degree: str | None = None,
-    cluster: str | None = None,
-    sampling_weight: str | None = None,
-    strata: str | None = None,
-    spans: bool | str | None = None,
-    tokens: Tokens | None = None,
-    tool: str = "auto",
-    question: str | None = None,
-    blank: Blank | None = None,
-    roster: str | os.PathLike[str] | pd.DataFrame | None = None,
-    predictions: Predictions = False,
-    label_sep: str | None = None,
-    case: Case = "keep",
-    codebook: Collection[Label] | None = None,
-    empty: NaValues | None = None,
-    na_values: NaValues | None = None,
-    duplicates: Duplicates = "error",
-    order_by: str | None = None,
-    encoding: str = "utf-8",
-) -> Annotations:
+P = ParamSpec("P")
+
+
+def _reads(
+    options: Callable[P, Reading],
+) -> Callable[
+    [Callable[[Any, Reading], Annotations]], Callable[Concatenate[Frame | Paths, P], Annotations]
+]:
+    """Give a function of data and a `Reading` the options of `Reading`, each by its name."""
+
+    def decorated(function: Callable[[Any, Reading], Annotations]) -> Any:
+        @wraps(function)
+        def opened(path: Any, **passed: Any) -> Annotations:
+            return function(path, options(**passed))  # type: ignore[call-arg]
+
+        whole, named = inspect.signature(function), inspect.signature(options).parameters.values()
+        listed = [whole.parameters["path"], *named]
+        opened.__signature__ = whole.replace(parameters=listed)  # type: ignore[attr-defined]
+        return public(opened)
+
+    return decorated
+
+
+@_reads(Reading)
+def read(path: Frame | Paths, reading: Reading) -> Annotations:
     r"""Return the annotations of an annotation tool's export, or of a table.
 
     Parameters
@@ -248,8 +226,10 @@ def read(
         The type of the answers, the layout of the table, and the rows that count.
     model, unit_columns, rater_columns, status, queued, degree, cluster, sampling_weight, strata
         Raters that are models, and further columns of a table.
-    sheet, header_row, sql, encoding, spans, tokens, tool, question, roster, predictions
-        Options of workbooks, databases, text files, files of spans and exports.
+    sheet, header_row, sql, encoding, delimiter
+        Options of workbooks, databases and text files.
+    spans, tokens, tool, question, roster, predictions
+        Options of files of spans and exports.
     label_sep, blank, case, codebook, empty, na_values, duplicates, order_by
         Options for cells and repeated ratings. The default of `blank` for an export depends on its
         format. An error is raised if the format does not distinguish "no label applies" from
@@ -284,45 +264,6 @@ def read(
     ...     read(file)
     <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
     """
-    reading = Reading(
-        unit=unit,
-        rater=rater,
-        labels=labels,
-        value=value,
-        kind=kind,
-        wide=wide,
-        raters_in_rows=raters_in_rows,
-        raters=raters,
-        model=model,
-        where=where,
-        filename_column=filename_column,
-        sheet=sheet,
-        header_row=header_row,
-        sql=sql,
-        unit_columns=unit_columns,
-        rater_columns=rater_columns,
-        status=status,
-        queued=queued,
-        degree=degree,
-        cluster=cluster,
-        sampling_weight=sampling_weight,
-        strata=strata,
-        tool=tool,
-        question=question,
-        blank=blank,
-        empty=empty,
-        roster=roster,
-        spans=spans,
-        tokens=tokens,
-        predictions=predictions,
-        label_sep=label_sep,
-        case=case,
-        codebook=codebook,
-        na_values=na_values,
-        duplicates=duplicates,
-        order_by=order_by,
-        encoding=encoding,
-    )
     is_frame = not (is_files(path) or _are_objects(path))
     table = open_frame(path, also=" or a path") if is_frame else path
     return cast("Annotations", open_study(table, reading, Plan(in_memory=True)))

@@ -18,6 +18,7 @@ from setagree.errors import (
     option,
     shorten,
 )
+from setagree.lazy import pd
 from setagree.study.labels import Blank, Case, LabelSyntax, NaValues
 from setagree.study.row_filter import Where
 from setagree.wording.label_sets import Label
@@ -228,7 +229,7 @@ class Reading:
     delimiter: str | None = None
     tool: str = "auto"
     question: str | None = None
-    roster: Any = None
+    roster: str | PathLike[str] | pd.DataFrame | None = None
     predictions: Predictions = False
     model: str | list[str] | None = None
     where: str | None = None

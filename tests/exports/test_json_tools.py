@@ -250,7 +250,7 @@ def test_rows_that_are_no_objects(tmp_path):
     with pytest.raises(FileError, match="the JSON cannot be read"):
         sa.read(path)
     path.write_text('{"a": 1}\n' + '{"a":' * 100_000, encoding="utf-8")
-    with pytest.raises(FileError, match="line 2: not a complete JSON object"):
+    with pytest.raises(FileError, match="line 2: the JSON cannot be read"):
         sa.read(path, tool="prodigy")
 
 
