@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -25,8 +26,9 @@ from setagree.errors import (
 from setagree.exports.format import Answers, Request
 from setagree.exports.reader_helpers import choose_question
 from setagree.files.tables import read_table
-from setagree.study.assembly import pick_column
-from setagree.study.frames import as_pandas
+from setagree.study.assembly import LongColumns, pick_column
+from setagree.study.codes import Column, as_objects
+from setagree.study.frames import as_pandas, row_numbers
 from setagree.study.identifiers import tidied
 from setagree.study.labels import EMPTY, Blank, is_missing
 from setagree.study.spans import Spans
@@ -170,6 +172,30 @@ def _by_roster(found: Found, request: Request, *, adds: bool) -> Answers:
         if (unit, rater) not in seen:
             answers.add(unit, rater, EMPTY, "the roster")
     return answers
+
+
+_MARKER = re.compile(r"#?n/?a|<na>|nan|null", re.IGNORECASE)
+
+
+def listed_answers(long: LongColumns, roster: Any) -> Column:
+    """Return the answers of a table, with ``[]`` in the blank cells of the pairs of a roster.
+
+    A pair that is not listed has no answer: its cell is blank, or a marker such as NA.
+    """
+    request = Request(roster=roster)
+    listed = read_roster(request) or {}
+    units, raters, cells = (as_objects(column).tolist() for column in long[:3])
+    texts = ["" if is_missing(cell) else str(cell).strip() for cell in cells]
+    answered: list[LabelSet | None] = [
+        EMPTY if text and (pair in listed or not _MARKER.fullmatch(text)) else None
+        for text, pair in zip(texts, text_pairs(units, raters), strict=True)
+    ]
+    places = [f"row {number}" for number in row_numbers(long.unit).tolist()]
+    blank = np.array([not text for text in texts], dtype=bool)
+    found = Found("the table", units, raters, answered, places, blank)
+    settled = zip(cells, texts, settle(found, request, why="").labels, strict=True)
+    answers = ["" if out is None else cell if text else "[]" for cell, text, out in settled]
+    return pd.Series(as_objects(answers), name=long.answer.name, dtype=object)
 
 
 # ---- Rosters -------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from setagree.exports.registry import FORMATS
 from setagree.files.streams import JSON_SUFFIXES, SQLITE, Source, listable, readable
 from setagree.files.tables import first_rows, sniff_delimiter
 from setagree.lazy import pd
+from setagree.study.columns import has_answers
 from setagree.study.labels import is_missing
 from setagree.study.reading import check_encoding
 
@@ -99,16 +100,30 @@ def peek_record(frame: pd.DataFrame, path: Path) -> Peek:
 
 
 def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
-    """Return all formats that fit a file or folder.
+    """Return all formats that fit a file or folder, except that of a plain table.
 
-    Formats of other packages are tried if none of `formats` fits, or if those that fit test only
-    the contents of JSON objects, without the key of a tool.
+    Formats of other packages are tried if none of `formats` fits and the file is not a plain table,
+    or if those that fit test only the contents of JSON objects, without the key of a tool.
     """
     fitting = _fitting(peeked, formats)
+    if is_table(peeked):  # it may have columns of a file from the folder of a tool
+        return [tool for tool in fitting if "folder" not in tool.shapes]
     signatures = [signature for tool in fitting for signature in tool.signatures]
     if all(s.shape == "records" and not (s.names or s.some) for s in signatures):
         return fitting + _fitting(peeked, other_formats())
     return fitting
+
+
+def is_table(peeked: Peek) -> bool:
+    """Return whether a file is a plain table, by the usual names of its columns.
+
+    Such a table has one row per annotation, or one column per rater: a unit, and none of the first
+    columns has a usual name for answers.
+    """
+    roles, first = peeked.roles, [name.strip() for name in peeked.header[:50]]
+    if "rater" in roles or len(peeked.header) < 3:
+        return {"unit", "rater", "labels"} <= {*roles}
+    return "unit" in roles and not has_answers(first)
 
 
 def _fitting(peeked: Peek, formats: Sequence[Format]) -> list[Format]:

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 from setagree.files.tables import sniff_delimiter
 from setagree.study.columns import Role, usual_roles
 from setagree.study.identifiers import find_names
-from setagree.study.labels import Blank, Case, NaValues
+from setagree.study.labels import Blank
 from setagree.study.reading import Predictions
 from setagree.study.row_filter import Where
 from setagree.study.spans import Spans
@@ -106,7 +106,7 @@ class Request:
 
     Attributes
     ----------
-    question, blank, roster, label_sep, encoding, where, sheet, na_values, case, predictions, unit
+    question, blank, roster, label_sep, encoding, where, sheet, predictions, unit
         Options of `Reading`. None if not passed.
     """
 
@@ -117,8 +117,6 @@ class Request:
     encoding: str = "utf-8"
     where: Where | None = None
     sheet: str | int | None = None
-    na_values: NaValues | None = None
-    case: Case = "keep"
     predictions: Predictions = False
     unit: str | None = None
 

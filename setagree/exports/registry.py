@@ -13,7 +13,6 @@ _EMPTY = "A blank answer is the empty set unless $blank_missing is used."
 _REJECTED = f"{_EMPTY} Rejected assignments are left out."
 _UNTICKED = "a record without a tick needs $blank or $roster."
 _NO_RATERS = "Refused: it has no raters."
-_BLANK_CELL = "A blank cell is no annotation, with a warning, unless $blank or $roster is used."
 _CLASSES = "<name>.features.json or dataset_info.json next to the file names the integers."
 _QUESTIONS = "With several questions: $question selects one, $blank defines an unanswered one."
 _DOCCANO = {"id", "label", "Comments"}
@@ -322,22 +321,6 @@ FORMATS: tuple[Format, ...] = (
         (Signature("table", {"CASE", "QUESTNNR"}),),
         of_tool("coded_tables", "read_sosci"),
         "A question without a choice needs $blank or $roster.",
-    ),
-    Format(
-        "plain_long",
-        "One row per annotation",
-        (Signature("table", roles=_LONG),),
-        of_tool("plain", "read_long"),
-        _BLANK_CELL,
-        basis="plain",
-    ),
-    Format(
-        "plain_wide",
-        "One column per rater",
-        (Signature("table", roles=["unit"], no_roles=["rater"], also=of_tool("plain", "is_wide")),),
-        of_tool("plain", "read_wide"),
-        _BLANK_CELL,
-        basis="plain",
     ),
     Format(
         "plain_onehot",

@@ -59,15 +59,13 @@ class Sheet:
     """A table of text with the location of each row.
 
     `starts` are the lines where rows begin, with the header in line 1; if `counts` is "row", they
-    are the numbers of the rows. `name` is the file in messages. `null` marks null cells, which are
-    blank in `frame`.
+    are the numbers of the rows. `name` is the file in messages. Null cells are blank in `frame`.
     """
 
     name: str
     frame: pd.DataFrame
     starts: npt.NDArray[np.int64]
     counts: str = "line"
-    null: pd.DataFrame | None = None
 
     @classmethod
     def open(cls, path: Path, request: Request) -> Sheet:
@@ -89,7 +87,7 @@ class Sheet:
             breaks += frame[name].str.count("\n").to_numpy(dtype=np.int64)
         header = 2 + sum(str(name).count("\n") for name in frame)
         starts = header + np.arange(len(frame)) + np.cumsum(breaks) - breaks
-        sheet = cls(path.name, frame, starts, null=null)
+        sheet = cls(path.name, frame, starts)
         if _n_lines(path) != starts[-1] + breaks[-1]:
             sheet = replace(sheet, starts=np.arange(1, len(frame) + 1), counts="row")
         return sheet if request.where is None else sheet.keep(matching_rows(frame, request.where))
@@ -106,8 +104,7 @@ class Sheet:
 
     def keep(self, rows: Flags) -> Sheet:
         """Return the table with the marked rows."""
-        null = None if self.null is None else self.null[rows]
-        return replace(self, frame=self.frame[rows], starts=self.starts[rows], null=null)
+        return replace(self, frame=self.frame[rows], starts=self.starts[rows])
 
     def after(self, prefix: str) -> dict[str, str]:
         """Return the columns with a prefix, by their names without it."""
@@ -131,12 +128,6 @@ class Sheet:
     def blank(self, name: str) -> Flags:
         """Return whether each cell of a column is blank."""
         return (self.cells(name) == "").to_numpy(dtype=bool)
-
-    def is_null(self, name: str) -> Flags:
-        """Return whether each cell of a column is null."""
-        if self.null is None:
-            return np.zeros(len(self.frame), dtype=bool)
-        return self.null[name].to_numpy(dtype=bool)
 
     def groups(self, names: Sequence[str]) -> npt.NDArray[np.integer[Any]]:
         """Return a code per row; rows have equal codes if all these columns are equal."""

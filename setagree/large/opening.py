@@ -33,7 +33,7 @@ from setagree.study import layouts
 from setagree.study.annotations import Annotations
 from setagree.study.answer_warnings import as_spans
 from setagree.study.answers import are_on_a_scale, is_record_table, long_answers
-from setagree.study.assembly import assemble, code_ids
+from setagree.study.assembly import LongColumns, assemble, code_ids, from_long
 from setagree.study.attributes import named_raters, read_raters, read_units, set_apart
 from setagree.study.codes import TextFrame
 from setagree.study.columns import (
@@ -435,7 +435,7 @@ def _from_path(path: Paths, reading: Reading, plan: Plan, note: Note) -> Study:
 
         found, was_seen = recognition.find_export(path, reading)
         if reading.spans and found is not None and found.basis == "plain":
-            found = None  # a table, with a roster
+            found = None  # a table
         if found is not None:
             if reading.tool == "auto":
                 note(f"Read as {found.title} ({option('tool', found.name)})")
@@ -474,9 +474,7 @@ def _from_path(path: Paths, reading: Reading, plan: Plan, note: Note) -> Study:
 
 def _check_of_exports(reading: Reading) -> None:
     """Raise an error for options of exports if a table is read, except names of models."""
-    if reading.spans:  # tables of spans have a roster, too
-        return
-    for name, default in (("question", None), ("roster", None), ("predictions", False)):
+    for name, default in (("question", None), ("predictions", False)):
         value = getattr(reading, name)
         if value is not default and not (name == "predictions" and value is not True):
             listed = python_or_command("setagree.formats()", "'setagree formats'")
@@ -545,9 +543,15 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
             raise DataError(f"{error}{hint}") from error
         raise
     note_guessed(reading, found, note)
+    how = found
+    if reading.roster is not None:
+        frame = _kept(frame, found)
+        long = from_long(frame, found.unit, found.rater, found.answer)
+        frame = frame.assign(**{found.answer: _by_roster(long, found).answer.array})
+        how = replace(found, blank="missing", where=None)
     may_be_spans = {"start", "end"} <= {*names} and _are_offsets(frame)
     try:
-        study = Annotations.from_reading(frame, found)
+        study = Annotations.from_reading(frame, how)
     except RepeatsError as error:
         hint = questions_hint([found.unit]) if reading.unit is None else ""
         if may_be_spans:
@@ -555,10 +559,18 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
         if not hint:
             raise
         raise RepeatsError(f"{error}{hint}", error.rows) from error
+    study = study if how is found else replace(study, reading=found)
     if may_be_spans and reading.labels is None:
         ends = "Columns 'start' and 'end' may be of labelled spans, which were not read"
         note_or_warn(f"{ends}; to read them, use {as_spans()}.", note)
     return study
+
+
+def _by_roster(long: LongColumns, reading: Reading) -> LongColumns:
+    """Return the columns with ``[]`` in the blank answers of the pairs of a roster."""
+    from setagree.exports.blank_answers import listed_answers  # loads the readers of exports
+
+    return long._replace(answer=listed_answers(long, reading.roster))
 
 
 def _are_offsets(frame: Any) -> bool:
@@ -602,9 +614,13 @@ def _from_wide(frame: pd.DataFrame, reading: Reading, note: Note) -> Annotations
         shown = _some(raters or [name for name in frame if name != unit])
         note(f"Columns guessed: unit = {unit or 'none, one per row'}, raters = {shown}")
     long = layouts.from_wide(frame, unit, raters or None)
+    if has_roster := reading.roster is not None:
+        long = _by_roster(long, reading)
     kind = "value" if reading.kind is None and are_on_a_scale(long.answer) else reading.kind
     reading = replace(reading, unit=unit, raters=raters or None, kind=kind)
-    return read_units(assemble(Annotations, long, reading), table, reading)
+    how = replace(reading, blank="missing") if has_roster else reading
+    study = assemble(Annotations, long, how)
+    return read_units(replace(study, reading=reading) if has_roster else study, table, reading)
 
 
 def _from_raters_in_rows(frame: pd.DataFrame, reading: Reading, note: Note) -> Annotations:

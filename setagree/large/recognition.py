@@ -52,7 +52,6 @@ from setagree.study.row_filter import NO_ROWS, Where, kept_rows
 from setagree.study.spans import Spans, study_of_spans, table_spans
 
 _ROW_A_LABEL = "plain_row_per_label"
-_TABLES = {"plain_long", "plain_wide"}
 _ROLES = ("unit", "rater", "labels")
 """Columns of the table of an export."""
 _PLACE = "\0place"
@@ -265,8 +264,7 @@ def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
     kept, where = _kept_files(files, tool, reading)
     request = Request(
         *(reading.question, reading.blank, reading.roster, reading.label_sep, reading.encoding),
-        *(where, reading.sheet, reading.na_values, reading.case, reading.predictions),
-        reading.unit,
+        *(where, reading.sheet, reading.predictions, reading.unit),
     )
     joined, predicted = Answers(), Answers()
     name_of = dict(zip(files, file_names(files), strict=True))
@@ -462,11 +460,8 @@ def check_export(frame: pd.DataFrame, path: Paths) -> None:
 def _of_tool(peeked: Peek, files: Sequence[Path], reading: Reading | None = None) -> Format | None:
     # A table with one row per label looks like one with one row per annotation: skip its format.
     matches = recognised(peeked, [f for f in FORMATS if f.name != _ROW_A_LABEL])
-    has_roster = reading is not None and reading.roster is not None
-    if {f.name for f in matches} <= _TABLES and not has_roster:
-        return None
     tool = the_one(matches, peeked.path)
-    if tool is None or tool.name != "hf_sequence" or has_roster:
+    if tool is None or tool.name != "hf_sequence":
         return tool
     # Rows of lists are a plain table, unless a file next to them names their numbers, or an option
     # names one of the lists.

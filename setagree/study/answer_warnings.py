@@ -281,9 +281,7 @@ def warn_blanks_as_empty(n: int) -> None:
         )
 
 
-def warn_absent(
-    markers: Sequence[object], cells: Sequence[object], name: str = "na_values"
-) -> None:
+def warn_absent(markers: Sequence[object], cells: Sequence[object], name: str) -> None:
     """Warn of markers of option `name` that do not occur, and of cells that have their parts."""
     if not markers:
         return
@@ -519,10 +517,9 @@ def _warn_misspelt(
             pairs.append(f"{shorten(rare)} ({n:,} of {counted(total, 'rating')}) and "
                          f"{shorten(usual)} ({n_more:,})")  # fmt: skip
     if pairs:
-        rest = f" and {len(pairs) - 5:,} more" if len(pairs) > 5 else ""
         warn(
             "labels that differ in one character, or in the order of two, are kept apart: "
-            f"{'; '.join(pairs[:5])}{rest}. If the rare one is a misspelling, correct these cells. "
+            f"{_few(pairs, '; ')}. If the rare one is a misspelling, correct these cells. "
             f"With {option('codebook')}, labels that are not permitted raise an error with their "
             "place.",
             SimilarLabelsWarning,
@@ -563,9 +560,14 @@ def _letters(one: str, other: str) -> bool:
 
 def _counts(texts: Sequence[str], n_ratings: Mapping[str, int]) -> str:
     """Return labels with the numbers of their ratings."""
-    shown = [f"{shorten(text)} ({counted(n_ratings[text], 'rating')})" for text in texts[:5]]
-    rest = f" and {len(texts) - 5:,} more" if len(texts) > 5 else ""
-    return f"label{'s' if len(texts) > 1 else ''} {', '.join(shown)}{rest}"
+    shown = [f"{shorten(text)} ({counted(n_ratings[text], 'rating')})" for text in texts]
+    return f"label{'s' if len(texts) > 1 else ''} {_few(shown, ', ')}"
+
+
+def _few(texts: Sequence[str], sep: str) -> str:
+    """Return the first texts, and the number of the others."""
+    rest = f" and {len(texts) - _SHOWN:,} more" if len(texts) > _SHOWN else ""
+    return f"{sep.join(texts[:_SHOWN])}{rest}"
 
 
 _PIECE = re.compile(r"(?s:(.*)):(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")

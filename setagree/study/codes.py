@@ -217,10 +217,8 @@ def code_label_sets(
 
 def _without_empty(cells: list[Any], syntax: LabelSyntax) -> tuple[list[Any], list[str]]:
     """Return the cells with empty lists in place of the markers of `empty`, and the texts."""
-    keys, markers = ([_scalar(x, syntax.case) for x in y] for y in (cells, syntax.empty_markers))
-    absent = [x for x, mark in zip(syntax.empty_markers, markers, strict=True) if mark not in keys]
-    warn_absent(absent, cells, "empty")
-    read = [[] if key in markers else cell for key, cell in zip(keys, cells, strict=True)]
+    marked = _marked(cells, syntax.empty_markers, syntax.case, "empty")
+    read = [[] if is_empty else cell for cell, is_empty in zip(cells, marked, strict=True)]
     return read, [cell for cell in read if isinstance(cell, str)]
 
 
@@ -545,11 +543,20 @@ def without_markers(
     """Make answers that equal a marker missing, and warn of markers that do not occur."""
     if not markers:
         return codes, cells
-    keys, marks = ([_scalar(x, case) for x in items] for items in (cells, markers))
-    warn_absent([x for x, mark in zip(markers, marks, strict=True) if mark not in keys], cells)
-    kept = np.array([key not in marks for key in keys], dtype=bool)
+    kept = ~np.array(_marked(cells, markers, case, "na_values"), dtype=bool)
     places = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
     return recode(codes, places), [cell for cell, k in zip(cells, kept, strict=True) if k]
+
+
+def _marked(
+    cells: Sequence[Any], markers: Sequence[str | float], case: Case, name: str
+) -> list[bool]:
+    """Return whether each cell equals a marker of option `name`; warn of markers without a cell."""
+    keys, marks = ([_scalar(x, case) for x in items] for items in (cells, markers))
+    warn_absent(
+        [x for x, mark in zip(markers, marks, strict=True) if mark not in keys], cells, name
+    )
+    return [key in marks for key in keys]
 
 
 def _scalar(cell: object, case: Case) -> object:

@@ -50,6 +50,7 @@ _USUAL: dict[Role, str] = {
         value values
         score scores rating ratings grade severity rank level stars""",
 }
+_ANSWERS: tuple[Role, ...] = ("labels", "value")
 _LINES = re.compile(r"\n {8}(?! )")
 # Endings of identifiers of units and raters, as in "doc_id"; an annotation_id is not an annotation.
 _SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no|ref)$")
@@ -107,9 +108,14 @@ def guess_columns(
     free = [name for name in listed if name not in passed.values()]
     missing: list[Role] = [role for role in ("unit", "rater") if role not in passed]
     if "labels" not in passed and "value" not in passed:
-        has_labels = any(_candidates("labels", free))
-        missing.append("labels" if has_labels or not any(_candidates("value", free)) else "value")
+        is_value = has_answers(free) and not any(_candidates("labels", free))
+        missing.append("value" if is_value else "labels")
     return Columns(**(passed | _guesses(missing, free, listed)))
+
+
+def has_answers(names: Sequence[str]) -> bool:
+    """Return whether a column has a usual name for answers."""
+    return any(any(_candidates(role, names)) for role in _ANSWERS)
 
 
 def with_columns(reading: Reading, names: Iterable[str]) -> Reading:

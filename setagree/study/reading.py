@@ -125,8 +125,8 @@ class Reading:
     question : str, optional
         The question to read, if the export has answers to several.
     roster : path or DataFrame, optional
-        Columns ``unit`` and ``rater``: the units that each rater answered, if the export does not
-        include this.
+        Columns ``unit`` and ``rater``: the units that each rater answered, if an export or a table
+        does not distinguish the empty set from a missing answer.
     predictions : bool or list of str
         Whether the answers of models that an export has in addition to those of people (Label
         Studio's predictions, Argilla's suggestions, Labelbox' model runs) are read, or the names of
@@ -275,6 +275,12 @@ class Reading:
                 raise OptionError(f"{option('sql', self.sql)} must be a query; omit it, or SELECT.")
         _ = self.condition
         self._check_spans()
+        is_plain = self.answers == "labels" and not isinstance(self.labels, list)
+        if self.roster is not None and (not is_plain or self.raters_in_rows):
+            raise OptionError(
+                f"{option('roster')} is for label sets in a column, or in a column per rater; "
+                "omit it."
+            )
         if self.tool not in ("auto", "table"):
             names = [x for x in self._layout if x != option("unit")] + self.column_options
             if names:

@@ -167,7 +167,7 @@ class TestFrom:
             (["--tool", "prodigy", "--wide"], "--wide is for tables"),
             (["--tool", "prodigy", "--raters", "a"], "--raters is for tables"),
             (["--question", "q"], "--question is for the export of a tool; see 'setagree formats'"),
-            (["--roster", "q.csv", "--unit", "doc"], "--roster is for the export of a tool"),
+            (["--roster", "q.csv", "--raters-in-rows"], "--roster is for label sets in a column"),
             (["--encoding", "utf-9"], "not a text encoding"),
         ],
     )

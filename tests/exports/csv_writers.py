@@ -327,8 +327,6 @@ WRITERS = {
     "qualtrics_values": (qualtrics_values, SIMPLE, {"roster": roster(TRUTH)}),
     "qualtrics_labels": (qualtrics_labels, SIMPLE, {"roster": roster(TRUTH)}),
     "qualtrics_split": (qualtrics_split, TRUTH, {}),
-    "plain_long": (long, SIMPLE, {"blank": "empty"}),
-    "plain_wide": (wide, SIMPLE, {"roster": roster(TRUTH)}),
     "plain_onehot": (onehot, TRUTH, {}),
     "plain_row_per_label": (one_row_a_label, SIMPLE, {"tool": ROWS, "roster": roster(TRUTH)}),
 }

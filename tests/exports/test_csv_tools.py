@@ -26,7 +26,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import setagree as sa
-from setagree.errors import DataError, FileError, OptionError, SeparatorWarning, SetagreeError
+from setagree.errors import (
+    BlankLabelsWarning,
+    DataError,
+    FileError,
+    MissingMarkerWarning,
+    OptionError,
+    SeparatorWarning,
+    SetagreeError,
+)
 from setagree.exports import FORMATS
 from setagree.exports.detection import peek, recognised
 
@@ -60,7 +68,7 @@ def test_each_layout_is_one_format(name, save):
     writer, truth, _ = WRITERS[name]
     path = save(writer(truth))
     found = [each.name for each in recognised(peek(path), FORMATS)]
-    assert found == (["plain_long", ROWS] if name == ROWS else [name])
+    assert found == [name]
 
 
 def test_every_format_is_tested():
@@ -156,9 +164,8 @@ def test_several_rows_of_a_rater_are_asked_about(save):
         with pytest.raises(DataError, match=r"more than once .*tool='plain_row_per_label'"):
             sa.read(path, **said)
     for policy, last in [("first", "fear"), ("last", "anger")]:
-        for said in ({}, {"tool": "plain_long"}):
-            study = sa.read(path, duplicates=policy, **said).to_long().set_index(["unit", "rater"])
-            assert study.loc[("u2", "ben"), "labels"] == {last}
+        study = sa.read(path, duplicates=policy).to_long().set_index(["unit", "rater"])
+        assert study.loc[("u2", "ben"), "labels"] == {last}
         with pytest.raises(OptionError, match=rf"unites the rows .*duplicates='{policy}'"):
             sa.read(path, tool=ROWS, duplicates=policy, blank="missing")
     for said in ({"duplicates": "union"}, {"tool": ROWS, "blank": "missing"}):
@@ -227,7 +234,6 @@ def test_rosters_match_numbers_and_text(save):
         ("google_forms_csv", "Genres?"),
         ("redcap_labels", "Genres"),
         ("qualtrics_split", "Q1"),
-        ("plain_long", "labels"),
     ],
 )
 def test_a_question_can_be_named(name, question, save):
@@ -299,9 +305,7 @@ SAMPLES = {
     "google_forms_sheet.csv": "{}@example.org",
     "qualtrics_values.csv": "{}",
     "qualtrics_labels.csv": "{}",
-    "plain_wide.csv": "{}",
     "plain_one_row_per_label.csv": "{}",
-    "plain_long.csv": "empty",
 }
 
 
@@ -341,24 +345,29 @@ def named(sample):
 
 
 def sample_options(said, truth):
-    if said is None or said == "empty":
-        return {} if said is None else {"blank": said}
+    if said is None:
+        return {}
     listed = [(unit, said.format(rater)) for unit, rater in truth]
     return {"roster": pd.DataFrame(listed, columns=["unit", "rater"])}
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, said in SAMPLES.items() if said not in {None, "empty"}]
-)
+@pytest.mark.parametrize("name", [name for name, said in SAMPLES.items() if said is not None])
 def test_the_samples_that_cannot_tell_say_so(name, samples):
     folder, _ = samples
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore" if name == "plain_wide.csv" else "error")
-        if name == "plain_wide.csv":
-            assert len(given_answers(folder / name)) == 12  # NA twice, three blanks
-        else:
-            with pytest.raises(DataError, match="roster="):
-                read(folder / name, **named(name))
+    with pytest.raises(DataError, match="roster="):
+        read(folder / name, **named(name))
+
+
+def test_the_samples_of_plain_tables(samples):
+    """With a roster, or a policy for blank cells, they have the truth; else NA is a label."""
+    folder, truth = samples
+    listed = pd.DataFrame([*truth], columns=["unit", "rater"])
+    wide = sa.read(folder / "plain_wide.csv", wide=True, roster=listed)
+    long = sa.read(folder / "plain_long.csv", blank="empty")
+    for study in (wide, long):
+        assert {(unit, rater): x for rater, unit, x in study.to_triples()} == truth
+    with pytest.warns(MissingMarkerWarning), pytest.warns(BlankLabelsWarning):
+        assert sa.read(folder / "plain_wide.csv", wide=True).n_ratings == 12  # NA twice
 
 
 @pytest.mark.parametrize("name", ["nvivo_matrix_coding.csv", "nvivo_coding_comparison.csv"])

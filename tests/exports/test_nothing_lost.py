@@ -141,7 +141,7 @@ def test_a_roster_of_any_library(tmp_path):
     spaced = roster(*((unit, f" {rater} ") for unit, rater in FULL))
     file = save(tmp_path, "roster.csv", listed.to_csv(index=False))
     for given in (listed, spaced, pl.from_pandas(listed), file, str(file)):
-        assert answers(sa.read(path, roster=given))["u1", "ben"] == set()
+        assert answers(sa.read(path, wide=True, roster=given))["u1", "ben"] == set()
 
 
 def doccano(folder):
@@ -160,21 +160,26 @@ def argilla(folder):
     return save(folder, "argilla.json", [{**record, "responses": both}])
 
 
-@pytest.mark.parametrize("write", [doccano, argilla, lambda f: save(f, "w.csv", FORM)])
+def wide(folder):
+    """Write a table with one column per rater."""
+    return save(folder, "w.csv", FORM)
+
+
+@pytest.mark.parametrize("write", [doccano, argilla, wide])
 def test_a_rater_who_is_nowhere(tmp_path, write):
     path = write(tmp_path)
     pairs = [(u, r) for u in ("u1", "u2", 1) for r in ("ana", "ben", "Ana")]
-    said = {"question": "labels"} if write is argilla else {}
+    said = {argilla: {"question": "labels"}, wide: {"wide": True}}.get(write, {})
     with pytest.raises(DataError, match=r"lists 'Ana', who is not in the file.*Did you mean 'ana'"):
         sa.read(path, roster=roster(*pairs), **said)
 
 
-@pytest.mark.parametrize("write", [doccano, argilla, lambda f: save(f, "w.csv", FORM)])
+@pytest.mark.parametrize("write", [doccano, argilla, wide])
 def test_rows_of_a_roster_that_match_nothing(tmp_path, write):
     path = write(tmp_path)
     pairs = [*FULL, (1, "ana"), (1, "ben"), ("U7", "ana")]
     n = 3 if path.name == "w.csv" else 5
-    said = {"question": "labels"} if write is argilla else {}
+    said = {argilla: {"question": "labels"}, wide: {"wide": True}}.get(write, {})
     with pytest.warns(SetagreeWarning, match=f"ignored {n} rows of the roster that the file lacks"):
         sa.read(path, roster=roster(*pairs), **said)
 
@@ -196,7 +201,7 @@ def test_a_rater_without_labels(tmp_path):
 @pytest.mark.parametrize("bad", [None, " "])
 def test_a_roster_row_without_a_name(tmp_path, bad):
     with pytest.raises(DataError, match=r"roster: 1 row without a rater \(first: row 2, counted"):
-        sa.read(save(tmp_path, "w.csv", FORM), roster=roster(("u1", "ana"), ("u2", bad)))
+        sa.read(save(tmp_path, "w.csv", FORM), wide=True, roster=roster(("u1", "ana"), ("u2", bad)))
 
 
 # ---- Unanswered questions of Label Studio ---------------------------------------------------

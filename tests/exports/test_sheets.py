@@ -19,8 +19,8 @@ def test_lines_are_those_of_the_file(save):
 
 
 def test_rows_are_counted_where_lines_would_be_wrong(save):
-    text = "unit,rater,labels\nu1,kim,a\n\nu1,lee,a\n"
-    plain = format_of_name("plain_long", FORMATS)
+    text = "Document,Created by,Codes\nu1,kim,a\n\nu1,lee,a\n"
+    plain = format_of_name("atlasti", FORMATS)
     assert plain.read(save(text), Request()).places == ["row 1", "row 2"]
     assert plain.read(save(text.replace("\n\n", "\n")), Request()).places == ["line 2", "line 3"]
     assert plain.read(save(text.replace("\n\n", "\n").strip()), Request()).places[1] == "line 3"
@@ -33,7 +33,7 @@ def test_rows_are_counted_where_lines_would_be_wrong(save):
 def test_tables_of_numbers_are_no_exports(save):
     path = save('[{"unit": 1, "rater": "kim", "labels": ["a"]}]', "x.json")
     with pytest.raises(FileError, match=r"x\.json is not a table of text, .*'unit'"):
-        read(path, tool="plain_long")
+        read(path, tool="plain_row_per_label")
 
 
 def test_missing_columns_are_named(save):
@@ -51,8 +51,8 @@ def test_blank_names_are_left_for_the_assembly(save):
 
 def test_encodings(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_bytes("unit,rater,labels\nu1,kim,é\n".encode("latin-1"))
-    found = format_of_name("plain_long", FORMATS).read(path, Request(encoding="latin-1"))
+    path.write_bytes("Document,Created by,Codes\nu1,kim,é\n".encode("latin-1"))
+    found = format_of_name("atlasti", FORMATS).read(path, Request(encoding="latin-1"))
     assert found.labels == [{"é"}]
 
 

@@ -209,9 +209,7 @@ def test_a_result_is_no_study():
                 call(wrong)
 
 
-@pytest.mark.parametrize(
-    ("option", "value"), [("question", "q"), ("roster", "people.csv"), ("predictions", True)]
-)
+@pytest.mark.parametrize(("option", "value"), [("question", "q"), ("predictions", True)])
 def test_options_of_exports(option, value):
     """They are refused for frames and objects; a model may be named for any data."""
     for data in (TABLE, [["a", "b"], ["a", "b"]]):
