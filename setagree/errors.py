@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from os import PathLike, fsencode
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,7 +24,17 @@ _CALLED: ContextVar[Mapping[str, str]] = ContextVar("_CALLED", default=MappingPr
 
 
 class SetagreeError(ValueError):
-    """Base class of all errors of setagree."""
+    """Base class of all errors of setagree.
+
+    `remedy` are options with which the call may succeed, if the error names them.
+    """
+
+    remedy: Mapping[str, Any] = MappingProxyType({})
+
+    def solved_by(self, **remedy: object) -> Self:
+        """Return the error with its remedy."""
+        self.remedy = remedy
+        return self
 
 
 class LabelError(SetagreeError):
@@ -47,11 +57,17 @@ class NoTableError(DataError):
     """The argument is not a table."""
 
 
+class UnnamedError(DataError):
+    """Rows have no unit or no rater."""
+
+
 class RepeatsError(DataError):
     """A rater annotated a unit more than once.
 
     `rows` are the numbers of the rows with the first such pair, from 1; empty if they are unknown.
     """
+
+    remedy: Mapping[str, Any] = MappingProxyType({"duplicates": "first"})
 
     def __init__(self, message: str, rows: Sequence[int] = ()) -> None:
         super().__init__(message)

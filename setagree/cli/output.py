@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +23,7 @@ from setagree.errors import (
     SetagreeError,
     SetagreeWarning,
     check_choice,
+    option,
     spelling,
 )
 from setagree.lazy import pd
@@ -184,6 +186,10 @@ def sentences() -> Iterator[None]:
                 yield
         except SetagreeError as error:
             say(f"Error: {error}")
+            if len(error.remedy) > 1:
+                with spelling(CALLED):
+                    remedies = (option(name, value) for name, value in error.remedy.items())
+                    say(f"All at once: setagree {shlex.join(sys.argv[1:])} {' '.join(remedies)}")
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
             raise typer.Exit(130) from None

@@ -7,7 +7,7 @@ import json
 import os
 import warnings
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import islice
 from math import inf
@@ -18,13 +18,15 @@ from xml.etree import ElementTree as ET
 from setagree.errors import (
     FileError,
     SetagreeError,
+    SetagreeWarning,
     counted,
     did_you_mean,
     listing,
     missing_package,
     option,
+    warn,
 )
-from setagree.files.delimited import MANY_ROWS, check_title, layout_hint, with_header
+from setagree.files.delimited import header_below_title, with_header
 from setagree.files.streams import OPEN_DOCUMENT, LargeError, Source, check_regular, is_bounded
 from setagree.lazy import pd
 from setagree.study.frames import as_pandas
@@ -89,7 +91,9 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     if not is_open_document and find_spec("openpyxl") is None:
         raise missing_package(f"{source}, an Excel workbook,", "openpyxl", "files")
     with source.raw() as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # warnings on styles do not concern cells
+        warnings.filterwarnings(
+            "ignore", module="openpyxl"
+        )  # on styles, which do not concern cells
         try:
             read = _open_document_rows if is_open_document else _text_rows
             numbered = list(read(source, file, limit))
@@ -99,9 +103,10 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
             raise FileError(f"{source} is a damaged workbook: {error}.") from error
     if not numbered:
         raise FileError(f"{source} has only blank cells.")
-    if source.header_row is None and limit is None:
-        check_title(source, numbered, "row")
     rows = [texts for _, texts in numbered]
+    if source.header_row is None and limit is None:
+        header = header_below_title(source, numbered, "row")
+        rows = [texts for n, texts in numbered if header is None or n >= header]
     # Drop blank columns, because one cell far to the right makes thousands of them.
     places = sorted({place for row in rows for place, text in enumerate(row) if text})
     cells = [[row[place] if place < len(row) else "" for place in places] for row in rows]
@@ -152,8 +157,11 @@ def _open_document_rows(
         )
     }
     rows_of = {name: list(_repeated_rows(sheet)) for name, sheet in sheets.items()}
-    filled = {name: rows for name, rows in rows_of.items() if rows}
-    name = _sheet_name(source, [*sheets], [*filled])
+    widths = {
+        name: max((sum(map(bool, cells)) for _, cells in rows), default=0)
+        for name, rows in rows_of.items()
+    }
+    name = _sheet_name(source, [*sheets], widths)
     last = source.n_above + limit if limit is not None else inf
     yield from ((n, cells) for n, cells in rows_of[name] if source.n_above < n <= last)
 
@@ -203,33 +211,25 @@ def _only_sheet(source: Source, book: Any) -> Any:
     """Return the sheet of the source's name or number, or the only one with cells."""
     sheets: Sequence[Any] = book.worksheets
     titles = [sheet.title for sheet in sheets]
-    candidates = sheets if source.sheet is None else []
-    filled = [s for s in candidates if any(c.value is not None for row in _cells(s) for c in row)]
-    if len(filled) > 1:
-        filled.sort(key=_is_one_column)  # the error suggests the first
-    try:
-        name = _sheet_name(source, titles, [s.title for s in filled])
-    except FileError as error:
-        if len(filled) < 2:
-            raise
-        cells = islice(_cells(filled[0]), MANY_ROWS)
-        rows = [[_as_text(cell.value) for cell in row] for row in cells]
-        try:
-            check_title(source, enumerate(rows, 1), "row")
-        except FileError as title:
-            raise FileError(f"{error} In that sheet of {title}") from None
-        raise FileError(f"{error}{layout_hint([*filter(any, rows)])}") from None
-    return sheets[titles.index(name)]
+    widths = {s.title: _width(s) for s in sheets} if source.sheet is None else {}
+    return sheets[titles.index(_sheet_name(source, titles, widths))]
 
 
-def _is_one_column(sheet: Any) -> bool:
-    """Return whether no row of the beginning of a sheet has two cells, as in a sheet of notes."""
-    rows = islice(_cells(sheet), MANY_ROWS)
-    return all(sum(cell.value is not None for cell in row) < 2 for row in rows)
+def _width(sheet: Any) -> int:
+    """Return the largest number of cells in a row of a sheet; 2 or more is enough."""
+    width = 0
+    for row in _cells(sheet):
+        width = max(width, sum(cell.value is not None for cell in row))
+        if width > 1:
+            break
+    return width
 
 
-def _sheet_name(source: Source, titles: list[str], filled: list[str]) -> str:
-    """Return the name of the sheet of a name or number, or of the only one with cells."""
+def _sheet_name(source: Source, titles: list[str], widths: Mapping[str, int]) -> str:
+    """Return the name of the sheet of a name or number, or of the only one that may be a table.
+
+    `widths` are the largest numbers of cells in a row of each sheet; a sheet of notes has one.
+    """
     name = source.sheet
     if name is not None:
         number = str(name).strip()
@@ -239,14 +239,21 @@ def _sheet_name(source: Source, titles: list[str], filled: list[str]) -> str:
             return titles[int(number) - 1]
         present = f"it has {counted(len(titles), 'sheet')}, {listing(titles)}, numbered from 1"
         raise FileError(f"{source} has no sheet {name!r}; {present}.{did_you_mean(name, titles)}")
+    filled = [title for title, width in widths.items() if width]
+    tables = [title for title in filled if widths[title] > 1] or filled
     if not filled:
         raise FileError(f"{source} has no cells.")
-    if len(filled) > 1:
-        raise FileError(
+    if len(tables) > 1:
+        error = FileError(
             f"{source} has cells in {len(filled)} sheets ({listing(filled)}); "
-            f"choose one with {option('sheet', filled[0])}."
+            f"choose one with {option('sheet', tables[0])}."
         )
-    return filled[0]
+        raise error.solved_by(sheet=tables[0])
+    if len(filled) > 1:
+        others = listing([title for title in filled if title != tables[0]])
+        way = option("sheet", tables[0])
+        warn(f"{source}: {others} ignored, because no row has two cells ({way}).", SetagreeWarning)
+    return tables[0]
 
 
 def _cells(sheet: Any) -> Iterator[Sequence[Any]]:

@@ -10,13 +10,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from math import inf
 from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 import numpy as np
 
-from setagree.errors import DataError, FileError, counted, listing, option, shorten
+from setagree.errors import (
+    FileError,
+    SetagreeWarning,
+    counted,
+    listing,
+    option,
+    shorten,
+    warn,
+)
 from setagree.files.streams import (
     LargeError,
     Room,
@@ -27,8 +35,7 @@ from setagree.files.streams import (
 )
 from setagree.lazy import pd
 from setagree.study.codes import TextColumn, TextFrame
-from setagree.study.columns import detect_wide_layout
-from setagree.study.reading import Reading
+from setagree.study.columns import usual_roles
 
 if TYPE_CHECKING:
     from pandas.io.parsers import TextFileReader
@@ -42,8 +49,6 @@ _SAMPLE = 2**16
 _BLOCK = 2**20
 _FEW_ROWS = 10
 """Number of rows that are searched for the names of the columns below a title."""
-MANY_ROWS = 500
-"""Number of rows that show which columns are those of raters."""
 _FEWEST_NAMES = 3
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 _LONGEST_LINE = 16 * 2**20
@@ -65,7 +70,11 @@ def read_delimited(source: Source, delimiter: str | None, room: Room) -> pd.Data
         is_open = not delimiter and _widths(sample, source.delimiter)[0] == 1
         for mark in DELIMITERS if is_open else (source.delimiter,):
             if not is_open or len({*_widths(sample, mark)[1:]} - {1}) == 1:
-                check_title(source, _first_records(sample, mark), "line")
+                row = header_below_title(source, _first_records(sample, mark), "line")
+                if row is not None:
+                    source = replace(source, delimiter=mark, header_row=row)
+                    sample = _sample(source)
+                    break
     # An uncompressed file of any size is read.
     limit = min(room.left, max(_MEMORY, _MAX_MEMORY_PER_BYTE * source.n_stored()))
     if (plain := _plain_table(source, room, limit)) is not None:
@@ -334,40 +343,39 @@ def _first_records(sample: str, delimiter: str) -> Iterator[tuple[int, list[str]
             line = reader.line_num + 1
 
 
-def check_title(
+def header_below_title(
     source: Source, rows: Iterable[tuple[int, Sequence[str]]], what: Literal["line", "row"]
-) -> None:
-    """Raise `FileError` if the first of the numbered rows seem to be a title above the header."""
-    numbered = list(islice(rows, MANY_ROWS))
-    filled = [(n, [text for x in row if (text := x.strip())]) for n, row in numbered[:_FEW_ROWS]]
+) -> int | None:
+    """Return the row of the header below a title, with a warning, or None if there is no title.
+
+    The header is certain if it is the first wide row and has a usual name of a unit or rater;
+    otherwise, raise `FileError`.
+    """
+    filled = [(n, [text for x in row if (text := x.strip())]) for n, row in islice(rows, _FEW_ROWS)]
     filled = [(n, texts) for n, texts in filled if texts]
     width = max((len(texts) for _, texts in filled), default=0)
     if width < _FEWEST_NAMES or 2 * len(filled[0][1]) >= width:
-        return
+        return None
     first, title = filled[0]
     wide = [(n, texts) for n, texts in filled[1:] if len(texts) >= width - 1]
     for n, texts in wide:
         if len({*texts}) == len(texts) and not any(map(_NUMBER.fullmatch, texts)):
             text = shorten(title[0].lstrip("\ufeff"))
             # A wide row above may be the header, with repeated names.
-            below = [row for k, row in numbered if k >= n] if n == wide[0][0] else []
-            raise FileError(
+            if n == wide[0][0] and usual_roles(texts) and not usual_roles(title):
+                above = f"{what} {first}, {text}," if n == first + 1 else f"the {what}s above it"
+                ignored = f"{above} {'is' if n == first + 1 else 'are'} ignored"
+                names = f"{what} {n} is read as the names of the columns, and {ignored}"
+                warn(f"{source}: {names} ({option('header_row', n)}).", SetagreeWarning)
+                return n
+            error = FileError(
                 f"{source}: {what} {first} has text in {counted(len(title), 'cell')}, {text}, and "
                 f"{what} {n} in {len(texts)}. If {what} {n} has the names of the columns, use "
                 f"{option('header_row', n)}, or delete the {what}s above it; if {what} {first} has "
-                f"them, use {option('header_row', first)}.{layout_hint(below) if below else ''}"
+                f"them, use {option('header_row', first)}."
             )
-
-
-def layout_hint(rows: Sequence[Sequence[str]]) -> str:
-    """Return what a table below its header would be refused for, or "" if its layout is clear."""
-    names, *cells = zip_longest(*zip_longest(*rows, fillvalue=""))
-    frame = pd.DataFrame(cells, columns=names)
-    try:
-        detect_wide_layout(frame.loc[:, [name != "" for name in names]], Reading())
-    except DataError as error:
-        return f" Then: {error}"
-    return ""
+            raise error.solved_by(header_row=n)
+    return None
 
 
 def with_header(source: Source, cells: pd.DataFrame) -> pd.DataFrame:

@@ -156,11 +156,12 @@ class Source:
         self, error: UnicodeDecodeError, start: int, line: int, *, utf16: bool
     ) -> FileError:
         """Return the error for a byte in a line; the decoded piece begins at offset `start`."""
-        other = option("encoding", "utf-16" if utf16 else "cp1252") + " or 'latin-1'" * (not utf16)
+        likely = "utf-16" if utf16 else "cp1252"
+        other = option("encoding", likely) + " or 'latin-1'" * (not utf16)
         return FileError(
             f"{self} is not {self.encoding_name}: byte 0x{error.object[error.start]:02x} at offset "
             f"{start + error.start:,} (line {line:,}); name its encoding, perhaps {other}."
-        )
+        ).solved_by(encoding=likely)
 
     @property
     def encoding_name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -21,6 +22,7 @@ from setagree.errors import (
     DataError,
     OptionError,
     RepeatsError,
+    SetagreeError,
     SetagreeWarning,
     a_type,
     counted,
@@ -40,7 +42,6 @@ from setagree.study.columns import (
     detect_wide_layout,
     guess_people,
     guess_wide_unit,
-    nested_hint,
     note_guessed,
     questions_hint,
     with_columns,
@@ -314,12 +315,32 @@ def open_study(
         study: Study = source
     else:
         with _within_memory(source):
-            study = _open(source, reading, plan, note)
+            study = _open_or_refuse(source, reading, plan, note)
     if reading.model is None:
         return study
     if isinstance(study, Tally):
         raise DataError(f"{option('model')} requires raters, which a tally lacks.")
     return set_apart(study, reading.model)
+
+
+def _open_or_refuse(source: Any, reading: Reading, plan: Plan, note: Note) -> Study:
+    """Return the study; raise one error for all doubts that have a remedy, with all remedies."""
+    try:
+        return _open(source, reading, plan, note)
+    except SetagreeError as error:
+        # Nothing is checked after repeats, and standard input can be read only once.
+        if not error.remedy or isinstance(error, RepeatsError) or source == "-":
+            raise
+        first = error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SetagreeWarning)
+            _open_or_refuse(source, replace(reading, **first.remedy), plan, no_note)
+    except SetagreeError as then:
+        if then.remedy.keys().isdisjoint(first.remedy):
+            first.args = (f"{first} Then: {then}",)
+            first.remedy = {**first.remedy, **then.remedy}
+    raise first
 
 
 def _open(source: Any, reading: Reading, plan: Plan, note: Note) -> Study:
@@ -528,7 +549,7 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
         is_read = isinstance(frame, pd.DataFrame | TextFrame)
         names = list(frame) if is_read else column_names(frame)
         found = with_columns(reading, names)
-    except DataError as error:
+    except DataError:
         eager = _kept(frame, reading)
         are_names = all(isinstance(name, str | None) for name in (reading.unit, reading.rater))
         if (
@@ -539,8 +560,6 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
             shown = f"unit = {unit or 'none, one per row'}, raters = {_some(raters)}"
             note_or_warn(f"Read as a wide table: {shown} ({option('wide')}).", note)
             return _from_wide(eager, replace(reading, wide=True, unit=unit, raters=raters), note)
-        if hint := nested_hint(eager):
-            raise DataError(f"{error}{hint}") from error
         raise
     note_guessed(reading, found, note)
     how = found
@@ -601,13 +620,7 @@ def _answered(frame: pd.DataFrame, reading: Reading) -> pd.DataFrame:
 def _from_wide(frame: pd.DataFrame, reading: Reading, note: Note) -> Annotations:
     """Return the study of a table with one row per unit and one column per rater."""
     table, frame = frame, frame if reading.raters else _answered(frame, reading)
-    unit, named = reading.unit, [part for x in reading.raters or () for part in str(x).split(",")]
-    flags = layouts.rater_flags(frame.columns, named) if {*named}.isdisjoint(frame) else {}
-    if named and len(flags) == len(named):
-        unit = guess_wide_unit(frame) if unit is None else unit
-        reading = replace(reading, unit=unit, raters=None)
-        long = layouts.from_rater_flags(frame, unit, flags)
-        return read_units(assemble(Annotations, long, reading), table, reading)
+    unit = reading.unit
     raters = [*dict.fromkeys(find_names(reading.raters or (), frame.columns))]
     if unit is None:
         unit = guess_wide_unit(frame.drop(columns=raters, errors="ignore") if raters else frame)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from setagree.checks import Ints
-from setagree.errors import DataError, RepeatsError, counted, option
+from setagree.errors import DataError, RepeatsError, UnnamedError, counted, option
 from setagree.study.assembly import code_answers, counted_repeats, row_a_label
 from setagree.study.codes import MISSING, Answers, as_objects, as_ordered, common_order
 from setagree.study.frames import inexact_ids
@@ -72,7 +72,7 @@ class Survey:
             raise inexact_ids(role)
         for role, n_bad in self.n_bad.items():
             if n_bad:
-                raise DataError(
+                raise UnnamedError(
                     f"{counted(n_bad, 'row')} without a {role}; name the {role} or drop the rows."
                 )
 

@@ -12,6 +12,7 @@ from setagree.errors import (
     DataError,
     FileError,
     OptionError,
+    UnnamedError,
     check_flag,
     listing,
     option,
@@ -390,7 +391,11 @@ def _reduce_rows(
     parts: Sequence[program.Rows], whole: program.Rows, reading: Reading, plan: Plan
 ) -> Tally:
     """Return the tally of all rows, from the patterns of each part."""
-    coded, cells, tidy = program.code_answers(whole, reading)
+    try:
+        coded, cells, tidy = program.code_answers(whole, reading)
+    except UnnamedError:
+        parts, whole = [*map(program.without_blank_rows, parts)], program.without_blank_rows(whole)
+        coded, cells, tidy = program.code_answers(whole, reading)
     names: set[Any] = set()
     tallies = []
     for part in parts:

@@ -228,6 +228,16 @@ def code_rows(
     return CodedRows(joined.select("unit", "rater", "code"), rows.engine)
 
 
+def without_blank_rows(rows: Rows) -> Rows:
+    """Return the rows that have a unit, a rater or an answer."""
+    import narwhals as nw
+
+    dtypes = rows.frame.collect_schema()
+    filled = [~nw.col(name).is_null() & (nw.col(name) != "") if dtypes[name] == nw.String
+              else ~nw.col(name).is_null() for name in ("unit", "rater", "answer")]  # fmt: skip
+    return replace(rows, frame=rows.frame.filter(nw.any_horizontal(*filled, ignore_nulls=True)))
+
+
 def code_answers(
     rows: Rows, reading: Reading
 ) -> tuple[CodedCells, nw.DataFrame[Any], Sequence[str]]:

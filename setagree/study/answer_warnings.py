@@ -25,7 +25,8 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.study.numbers import usual_spelling
+from setagree.study.labels import is_blank
+from setagree.study.numbers import are_decimals, usual_spelling
 from setagree.wording.label_sets import LabelSet, sorted_labels
 
 _SEPARATORS = (";", "|", "\n", "\t", "\uff0c", "\u3001", "\uff1b", "\u060c", ",")
@@ -49,6 +50,7 @@ _WORDS = re.compile(r"\w+")
 _PADDED = re.compile(r"0*(\d+)(?:\.0+)?")
 _EMOJI_STYLE = "\ufe0f"
 _TOTALS = {"total", "totals", "sum", "sums", "mean", "average", "grand total"}
+_TOTALS |= {"agreement", "kappa", "alpha", "median", "std", "sd", "count"}
 _AGREED = {
     *("gold", "goldstandard", "goldlabel", "groundtruth", "truth", "majority", "majorityvote"),
     *("consensus", "adjudicated", "adjudication", "aggregated", "aggregate", "final", "mode"),
@@ -311,15 +313,26 @@ def warn_alike(what: str, names: Sequence[object]) -> None:
         )
 
 
-def warn_numeric_labels(values: Sequence[LabelSet], scalars: Callable[[], str]) -> None:
-    """Warn if every answer is one number; `scalars` returns the option that reads numbers."""
-    alone = [next(iter(value)) for value in values if len(value) == 1]
-    if len(alone) < len([v for v in values if v]) or len(alone) < _ENOUGH:
-        return
-    if all(isinstance(label, str) and _NUMBER.fullmatch(label) for label in alone):
+def warn_numeric_labels(
+    texts: Sequence[str], values: Sequence[LabelSet], scalars: Callable[[], str]
+) -> None:
+    """Warn if every answer is one number, or two numbers around what may be a decimal comma.
+
+    `scalars` returns the option that reads numbers, and `texts` are the cells that are text.
+    """
+    answers: list[Any] = [text for text in texts if text.strip()]
+    are_split = "," in "".join(answers) and are_decimals(answers)
+    if not are_split:
+        answers = [next(iter(value)) for value in values if len(value) == 1]
+        if len(answers) < sum(map(bool, values)) or not all(
+            isinstance(label, str) and _NUMBER.fullmatch(label) for label in answers
+        ):
+            return
+    if len(answers) >= _ENOUGH:
         hint = f"; use {way} if they are numbers on a scale" if (way := scalars()) else ""
+        read = "two labels around its comma" if are_split else "a label"
         warn(
-            f"every answer is one number, such as {listing(alone[:3])}, and is read as a label"
+            f"every answer is one number, such as {listing(answers[:3])}, and is read as {read}"
             f"{hint}.",
             MixedScaleWarning,
         )
@@ -417,9 +430,14 @@ def warn_agreed(raters: Sequence[object]) -> None:
         )
 
 
+def is_total(unit: object) -> bool:
+    """Return whether the name of a unit is one of totals, such as ``Total:``."""
+    return str(unit).strip(" :.").casefold() in _TOTALS
+
+
 def warn_totals(units: Sequence[object], column: object) -> None:
     """Warn if the last row seems to contain totals; `column` is the name of the units."""
-    if len(units) > 1 and str(units[-1]).strip().casefold() in _TOTALS:
+    if len(units) > 1 and is_total(units[-1]) and not is_blank(units[-2]):
         which = f"the last unit is called {shorten(units[-1])}"
         way, condition = "", f'`{column}` != "{units[-1]}"'
         if column is not None:  # named, because a column in a condition is not guessed

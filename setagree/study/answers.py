@@ -112,10 +112,8 @@ def are_on_a_scale(answers: Column) -> bool:
     >>> are_on_a_scale(pd.Series([1, None, 2.5])), are_on_a_scale(pd.Series([1, "2"]))
     (True, False)
     """
-    if is_ordered(answers.dtype) or answers.dtype.kind in "iufb":
-        return True
     if answers.dtype != object:
-        return bool(pd.api.types.is_numeric_dtype(answers.dtype))
+        return is_ordered(answers.dtype) or bool(pd.api.types.is_numeric_dtype(answers.dtype))
     present = [cell for cell in answers.tolist() if not is_missing(cell)]
     return bool(present) and all(isinstance(x, int | float | np.number) for x in present)
 
@@ -175,7 +173,8 @@ def _by_rater(
 def _answers(row: Any) -> Column | None:
     """Return the answers of one rater as a column, or None if they are not a sequence of them."""
     if _are_flags(row):
-        return layouts.flag_sets(row)
+        names = [*row.columns] if isinstance(row, pd.DataFrame) else None
+        return layouts.from_cube(np.asarray(row)[None], names, None, None, None).answer
     if not isinstance(row, _rows()) and callable(getattr(row, "to_list", None)):  # of Polars
         row = row.to_list()
     if not isinstance(row, _rows()) or (isinstance(row, np.ndarray) and row.ndim != 1):
@@ -255,9 +254,9 @@ def _shape(data: object) -> str:
     if not any(isinstance(row, _rows()) for row in data):
         return f"({len(data)},)"
     lengths = [str(len(row)) if isinstance(row, _rows()) else "1" for row in data]
-    one = len({*lengths}) == 1
-    rows = counted(len(data), "row")
-    return f"({len(data)}, {lengths[0]})" if one else f"{rows} of {_joined(lengths)} answers"
+    if len({*lengths}) == 1:
+        return f"({len(data)}, {lengths[0]})"
+    return f"{counted(len(data), 'row')} of {_joined(lengths)} answers"
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,10 +15,12 @@ from setagree.checks import Codes
 from setagree.errors import (
     BlankLabelsWarning,
     DataError,
+    DroppedRowsWarning,
     LabelError,
     RepeatsError,
     SetagreeWarning,
     SwappedColumnsWarning,
+    UnnamedError,
     counted,
     listing,
     option,
@@ -26,7 +29,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.lazy import pd
-from setagree.study.answer_warnings import n_cells, warn_alike, warn_merged_names
+from setagree.study.answer_warnings import is_total, n_cells, warn_alike, warn_merged_names
 from setagree.study.codes import (
     MISSING,
     Answers,
@@ -45,11 +48,12 @@ from setagree.study.frames import (
     check_columns,
     inexact_ids,
     is_inexact,
+    numbered_rows,
     row_numbers,
     without_dictionary,
 )
 from setagree.study.identifiers import check_text, is_whole, tidied
-from setagree.study.labels import EMPTY, Blank
+from setagree.study.labels import EMPTY, Blank, is_blank
 from setagree.study.reading import Duplicates, Reading
 from setagree.study.scalars import code_scalars
 
@@ -114,8 +118,14 @@ def assemble(
     """
     if not len(long.answer):
         raise DataError("the table has 0 rows; there is nothing to score.")
-    unit_codes, units = _coded_ids(long.unit, "unit")
-    rater_codes, raters = _coded_ids(long.rater, "rater")
+    try:
+        unit_codes, units = _coded_ids(long.unit, "unit")
+        rater_codes, raters = _coded_ids(long.rater, "rater")
+    except UnnamedError:
+        rest = _without_blank_rows(long, reading) if is_long or reading.wide else long
+        if len(rest.unit) == len(long.unit):
+            raise
+        return assemble(record, rest, reading, is_long=is_long)
 
     def place(row: int) -> str:
         unit, rater = (as_objects(ids.iloc[[row]])[0] for ids in (long.unit, long.rater))
@@ -358,11 +368,33 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         unnamed |= tidy == listed.index("")
     if unnamed.any():
         bad = np.flatnonzero(unnamed)
-        raise DataError(
-            f"{counted(bad.size, 'row')} without a {role} (first: {_rows(column, bad)}, counted "
-            f"from 1 below the header); name the {role} or drop the rows{_dropping(column, role)}."
+        n = len({*row_numbers(column)[bad].tolist()})  # columns of raters are joined
+        raise UnnamedError(
+            f"{counted(n, 'row')} without a {role} (first: {_rows(column, bad)}, counted from 1 "
+            f"below the header); name the {role} or drop the rows{_dropping(column, role)}."
         )
     return tidy, names
+
+
+def _without_blank_rows(long: LongColumns, reading: Reading) -> LongColumns:
+    """Return the rows that are not blank, without totals: rows of them without a rater.
+
+    In wide tables, rows of totals stand below a blank row.
+    """
+    unnamed, raterless, blank = (np.array([*map(is_blank, x)], dtype=bool) for x in long[:3])
+    kept = ~(unnamed & blank & (raterless | reading.wide))
+    numbers, units = row_numbers(long.unit), as_objects(long.unit)
+    last_blank = max(numbers[~kept].tolist(), default=inf)
+    rest = kept & ((numbers > last_blank) if reading.wide else raterless)
+    totals = [*dict.fromkeys(units[rest])]
+    if totals and all(map(is_total, totals)):
+        kept &= ~rest
+        warn(f"Rows left out as totals: {listing(totals)}.", DroppedRowsWarning)
+    unit, rater, answer = (
+        column.set_axis(numbered_rows(row_numbers(column)))[kept]
+        for column in (long.unit, long.rater, long.answer)
+    )
+    return LongColumns(unit, rater, answer, long.if_swapped)
 
 
 def _dropping(column: Column, role: str) -> str:
@@ -370,8 +402,9 @@ def _dropping(column: Column, role: str) -> str:
     if column.name is None or role not in {"unit", "rater"}:
         return ""
     name = str(column.name).replace("`", "``")
-    condition = option("where", f'`{name}` != "-"')
-    return f", as {condition} does, because blank cells never match"
+    condition = f'`{name}` != "-"'
+    caller = python_or_command("setagree.read with ", "")
+    return f", as {caller}{option('where', condition)} does, because blank cells never match"
 
 
 def _tidy_names(
@@ -409,7 +442,7 @@ def _check_halves(codes: Codes, names: Sequence[object], role: str, column: Colu
 
 
 def _rows(column: Column, positions: npt.NDArray[np.intp]) -> str:
-    numbers = row_numbers(column)[positions].tolist()
+    numbers = [*dict.fromkeys(row_numbers(column)[positions].tolist())]
     return f"rows {listing(numbers)}" if len(numbers) > 1 else f"row {numbers[0]}"
 
 

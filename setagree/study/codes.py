@@ -207,7 +207,7 @@ def code_label_sets(
         warn_separator(texts, syntax.label_sep)
         warn_brackets(texts, syntax.label_sep)
         warn_markers(codes, cells, times=times)
-        warn_numeric_labels(values, scalars)
+        warn_numeric_labels(texts, values, scalars)
         warn_similar("Labels", used_labels(values))
     codes = recode(codes, merged)
     if values and syntax.codebook is None:
@@ -268,6 +268,7 @@ def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], label_sep: str) 
     labels = used_labels(values)
     return (
         max(map(len, values), default=0) > 1
+        and together.strip("0123456789+-.,") != ""
         and (not texts or (label_sep in _USUAL_SEPARATORS and label_sep in together))
         and _PLAIN.fullmatch(together.replace(label_sep, "")) is not None
         and (MARKERS | NO_LABEL).isdisjoint(str(label).lower() for label in labels)

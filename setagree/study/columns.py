@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeAlias
 from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
 from setagree.lazy import pd
 from setagree.study.codes import Column, distinct_cells
-from setagree.study.labels import is_missing
-from setagree.study.numbers import as_number
+from setagree.study.labels import is_blank, is_missing
+from setagree.study.numbers import are_decimals, as_number
 from setagree.study.reading import Reading
 
 Role: TypeAlias = Literal["unit", "rater", "labels", "value"]
@@ -31,7 +31,7 @@ _USUAL: dict[Role, str] = {
         item doc document task example subject sample case image question instance record post
           tweet sentence utterance message paragraph passage video clip audio abstract
           article patient segment span snippet hit file filename stimulus trial entry photo picture
-          page pair review dialogue conversation turn frame scene excerpt ticket
+          page pair review dialogue conversation turn frame scene excerpt ticket essay
         id uid key index
         text content quotation""",
     "rater": """
@@ -53,7 +53,7 @@ _USUAL: dict[Role, str] = {
 _ANSWERS: tuple[Role, ...] = ("labels", "value")
 _LINES = re.compile(r"\n {8}(?! )")
 # Endings of identifiers of units and raters, as in "doc_id"; an annotation_id is not an annotation.
-_SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no|ref)$")
+_SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no|ref|emailaddress|email|mail)$")
 # Usual columns of surveys that are not answers.
 _NOT_ANSWERS = {
     *("timestamp", "date", "time", "starttime", "endtime", "startdate", "enddate", "duration"),
@@ -317,18 +317,6 @@ def questions_hint(names: Iterable[object]) -> str:
     return f" If {name!r} has the question that a row answers, use {way}."
 
 
-def nested_hint(frame: pd.DataFrame) -> str:
-    """Return a sentence on how to flatten a column of lists of objects, or "" without one."""
-    for name in frame:
-        first = next((cell for cell in frame[name].head(20) if isinstance(cell, list) and cell), [])
-        if first and isinstance(first[0], Mapping):
-            return (
-                f" Column {str(name)!r} has lists of objects; write a row for each of them, as "
-                f"pandas.json_normalize(records, {str(name)!r}, ['id']) does."
-            )
-    return ""
-
-
 def _enumerated(words: Sequence[str], last: str) -> str:
     """Return words joined by commas, with the word `last` before the last one."""
     *others, end = words
@@ -424,6 +412,11 @@ def _identifying(frame: pd.DataFrame) -> str | None:
     """
     names = list(frame)
     cells = [_distinct(frame[name]) for name in names]
+    if cells and all("" in column for column in cells):
+        rows = zip(*(frame[name] for name in names), strict=True)
+        filled_rows = [row for row in rows if not all(map(is_blank, row))]
+        if len(filled_rows) < len(frame):
+            return _identifying(pd.DataFrame(filled_rows, columns=names))
     times = Counter(cell for column in cells for cell in column)
     filled = [column - {""} for column in cells]
     alike = any(not a.isdisjoint(b) for a, b in pairwise(filled))
@@ -483,14 +476,6 @@ def detect_wide_layout(
         return None
     words = {name: _words(frame[name], reading.syntax.label_sep) for name in raters}
     times = Counter(word for column in words.values() for word in column)
-    flags = [name for name in raters if words[name] <= {"0", "1", "0.0", "1.0", "False", "True"}]
-    if (crossed := _crossed(flags)) is not None:
-        first, second = crossed
-        raise DataError(
-            f"Columns {listing(flags)} are flags of {listing(first)} and {listing(second)}. Name "
-            f"the raters: {option('wide', value=True)} and {option('raters', first)} or "
-            f"{option('raters', second)}; the others are then the labels."
-        )
     alike = [name for name in raters if any(times[word] > 1 for word in words[name])]
     if len(alike) < 2:
         return None
@@ -501,19 +486,25 @@ def detect_wide_layout(
         have = "has" if len(others) == 1 else "have"
         families = answer_families([words[name] for name in alike])
         lists = " or ".join(option("raters", [alike[k] for k in family]) for family in families)
-        raise DataError(
+        error = DataError(
             f"Columns {listing(alike)} have answers in common, as raters have, and "
             f"{listing(others)} {have} none. If each rater has a column, use "
             f"{option('wide', value=True)} and {lists}; if each row is one annotation, use "
             f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
         )
+        ways: dict[str, Any] = {} if unit is None else {"unit": unit}
+        raise error.solved_by(**ways, wide=True, raters=alike) if len(families) == 1 else error
     are_codes = unit is None and not {*times} <= {"0", "1", "0.0", "1.0"}
     if all(as_number(word) is not None for word in times) and not are_codes:
+        cells = [
+            str(x) for name in alike for x in distinct_cells(frame[name])[1] if not is_blank(x)
+        ]
         raise DataError(
             f"Columns {listing(alike)} have only numbers, so that each may be a rater or a label. "
-            f"If each rater has a column, use {option('wide', value=True)}; if each label has one, "
-            "name the columns of the unit, the rater and the labels."
-        )
+            f"If each rater has a column, use {option('wide', value=True)}, with "
+            f"{option('kind', 'value')} for values on a scale; if each label has one, name the "
+            "columns of the unit, the rater and the labels."
+        ).solved_by(wide=True, **{"kind": "value"} if are_decimals(cells) else {})
     return unit, raters
 
 
@@ -527,16 +518,6 @@ def answer_families(parts: Sequence[set[str]]) -> list[list[int]]:
         families = [family for family in families if family not in joined]
         families += [(answers, [*places, k])] if of_column else []
     return sorted(sorted(places) for _, places in families)
-
-
-def _crossed(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
-    """Return the parts of names such as ``ann_joy`` if the names are all pairs of them, or None."""
-    for mark in ("_", ".", ":", "|", "/", "-", " ") if names else ():
-        pairs = [name.partition(mark)[::2] for name in names]
-        first, second = ([*dict.fromkeys(part)] for part in zip(*pairs, strict=True))
-        if min(len(first), len(second)) > 1 and len({*pairs}) == len(first) * len(second):
-            return first, second
-    return None
 
 
 def _words(column: Column, label_sep: str) -> set[str]:

@@ -249,6 +249,11 @@ def is_missing(cell: object) -> bool:
     return pd.api.types.is_scalar(cell) and bool(pd.isna(cast(Any, cell)))
 
 
+def is_blank(cell: object) -> bool:
+    """Return whether a cell is missing or blank text."""
+    return not cell.strip() if isinstance(cell, str) else is_missing(cell)
+
+
 def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
     stripped = (
         _trimmed(text, syntax.label_sep)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,7 @@ from setagree.study.frames import (
     stacked,
 )
 from setagree.study.identifiers import check_text, tidied
-from setagree.study.labels import Case, LabelSyntax, is_missing, parse_labels
+from setagree.study.labels import Case, LabelSyntax, is_blank, is_missing, parse_labels
 from setagree.study.numbers import as_number, inferred
 from setagree.study.reading import ANSWER_KINDS, AnswerKind
 from setagree.study.scalars import code_scalars
@@ -202,13 +202,13 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     # A column may be called None, so compare names only if a unit column was passed.
     others = [c for c in data.columns if unit is None or c != unit]
     names = others if raters is None else list(raters)
-    _check_nameless("column of a rater", map(_text_or_none, names))
+    _check_nameless("column of a rater", [None if is_blank(x) else x for x in names])
     is_whole = ids.dtype.kind in "iu" and not ids.hasnans
     if not isinstance(ids, TextColumn):
         kind = ids.dtype if is_whole else object
         ids = pd.Series(ids if is_whole else as_objects(ids), dtype=kind, name=ids.name)
-    if not is_whole:
-        _check_nameless("row of a unit", map(_text_or_none, ids))
+    if isinstance(ids, TextColumn) and not all(map(str.strip, ids)):
+        return from_wide(cast("Any", data).to_pandas(), unit, raters)  # rows keep their numbers
     columns = [pick_column(data, name) for name in names]
     if not columns or not len(data):
         raise DataError(
@@ -229,39 +229,6 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
     units = pd.Series(np.tile(ids.to_numpy(), len(names)), rows, ids.dtype, ids.name)
     answers, swapped = stacked_answers(columns), _TRANSPOSE * is_array
     return LongColumns(units, repeated(names, len(data)), answers, if_swapped=swapped)
-
-
-def rater_flags(names: Iterable[object], raters: Iterable[object]) -> dict[str, dict[str, str]]:
-    """Return the columns of labels by rater and label, for names such as ``ann_joy``.
-
-    Examples
-    --------
-    >>> rater_flags(["id", "ann_joy", "bob_joy"], ["ann", "bob"])
-    {'ann': {'joy': 'ann_joy'}, 'bob': {'joy': 'bob_joy'}}
-    """
-    found: dict[str, dict[str, str]] = {}
-    for name in map(str, names):
-        for rater in map(str, raters):
-            for rest in (name.removeprefix(rater), name.removesuffix(rater)):
-                if rest != name and (label := rest.strip("_.:|/- ")) != rest and label:
-                    found.setdefault(rater, {})[label] = name
-    return found
-
-
-def from_rater_flags(
-    frame: pd.DataFrame, unit: object | None, flags: Mapping[str, Mapping[str, str]]
-) -> LongColumns:
-    """Return the long columns of flags with one row per unit and a column per rater and label."""
-    ids = frame.index.to_series() if unit is None else pick_column(frame, unit)
-    answers = [
-        _sets(frame[[*of_rater.values()]].set_axis([*of_rater], axis="columns"), [*of_rater])
-        for of_rater in flags.values()
-    ]
-    return LongColumns(
-        pd.concat([ids] * len(flags)),
-        repeated([*flags], len(frame)),
-        pd.concat(answers, ignore_index=True),
-    )
 
 
 def from_triples(triples: Iterable[tuple[object, object, object]]) -> LongColumns:
@@ -362,13 +329,6 @@ def from_flag_frame(frame: pd.DataFrame) -> LongColumns:
     levels = ("rater", "unit") if list(frame.index.names) == ["rater", "unit"] else (1, 0)
     rater, unit = (frame.index.get_level_values(level).to_series() for level in levels)
     return LongColumns(unit, rater, pd.Series(answer, dtype=object))
-
-
-def flag_sets(flags: npt.NDArray[Any] | pd.DataFrame) -> Column:
-    """Return the label sets of flags of shape (units, labels); the columns are the labels."""
-    names = flags.columns if isinstance(flags, pd.DataFrame) else range(flags.shape[1])
-    answer = _rows_to_sets(_as_flags(np.asarray(flags), "answers"), _label_names(names))
-    return pd.Series(answer, dtype=object)
 
 
 def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
@@ -547,11 +507,6 @@ def _answer_parts(cells: Sequence[object]) -> set[str]:
     # 2 in one column and "2" in another are one answer.
     merged = {p if isinstance(p, str) or (n := as_number(p)) is None else n for p in parts}
     return {str(part) for part in merged} - {""}
-
-
-def _text_or_none(name: object) -> object:
-    """Return a name without the space around it, or None if it is blank text."""
-    return name.strip() or None if isinstance(name, str) else name
 
 
 def _check_nameless(what: str, names: Iterable[object]) -> None:

@@ -24,7 +24,7 @@ _MAX_EXPONENT = 4_000
 """Largest decimal exponent; numbers beyond it are compared as infinity."""
 
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.IGNORECASE)
-_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+_DECIMAL = re.compile(r"[+-]?\d+([.,]\d+)?")
 _SHORT = 15
 """Largest number of decimal digits that every float conversion preserves."""
 _NO_FRACTION = re.compile(r"\.0*$")
@@ -55,7 +55,8 @@ def as_number(value: object) -> Number | None:
 def with_points(values: Sequence[object]) -> Sequence[object]:
     """Return answers with decimal points if all are spelled with decimal commas, with a warning.
 
-    At least one answer must not have three digits after its comma, because "1,500" may be 1500.
+    At least one answer must not have three digits after its comma, because "1,500" may be 1500;
+    none may have them if others have decimal points.
 
     Examples
     --------
@@ -63,9 +64,11 @@ def with_points(values: Sequence[object]) -> Sequence[object]:
     ['1,500', '2']
     """
     texts = [value for value in values if value is not None]
-    commas = [text for text in texts if isinstance(text, str) and "," in text]
-    are_decimal = all(isinstance(text, str) and _COMMA.fullmatch(text) for text in texts)
-    if not are_decimal or all(len(text.partition(",")[2]) == 3 for text in commas):
+    if not all(isinstance(text, str) and _DECIMAL.fullmatch(text) for text in texts):
+        return values
+    points, commas = ([text for text in map(str, texts) if mark in text] for mark in ".,")
+    n_unclear = sum(text[-4] in ".," for text in (*points, *commas) if len(text) > 3)
+    if not commas or n_unclear >= (1 if points else len(commas)):
         return values
     warn(
         f"Answers such as {listing(commas[:3])} were read as numbers with a decimal comma; if they "
@@ -73,6 +76,11 @@ def with_points(values: Sequence[object]) -> Sequence[object]:
         MixedScaleWarning,
     )
     return [value.replace(",", ".") if isinstance(value, str) else value for value in values]
+
+
+def are_decimals(texts: Sequence[str]) -> bool:
+    """Return whether all texts are numbers with a decimal point or a decimal comma."""
+    return all(_DECIMAL.fullmatch(text) and not text.strip("+-").isdecimal() for text in texts)
 
 
 def as_float(value: object) -> float | None:

@@ -1,10 +1,12 @@
 """Several files, the sheets of a workbook, and addresses that are no files."""
 
+import warnings
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import setagree as sa
 from setagree.checks import expanded
 from setagree.errors import FileError, OptionError
 from setagree.files.streams import matching
@@ -83,10 +85,25 @@ class TestSheets:
         book.create_sheet("codes").append(["label", "meaning"])
         book.create_sheet("Read me", 0).append(["Please do not edit"])
         book.save(tmp_path / "a.xlsx")
-        header = r"use header_row=3, .* Then: Columns" if title else ""
-        raters = r"use wide=True and raters=\['Ann K', 'bob'\]"
-        with pytest.raises(FileError, match=f"choose one with sheet='Sheet'.*{header}.*{raters}"):
-            read_table(tmp_path / "a.xlsx")
+        path, raters = tmp_path / "a.xlsx", ["Ann K", "bob"]
+        sheet = r"3 sheets \('Read me', 'Sheet', 'codes'\); choose one with sheet='Sheet'\. Then: "
+        with pytest.raises(FileError, match=rf"{sheet}Columns .* wide=True and raters=") as caught:
+            sa.agreement(path)
+        remedy = {"sheet": "Sheet", "unit": "item", "wide": True, "raters": raters}
+        assert caught.value.remedy == remedy
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", sa.SetagreeWarning)
+            assert sa.read(path, **remedy).to_wide().shape == (2, 2)
+
+    def test_a_sheet_of_notes_is_ignored(self, tmp_path):
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for row in (["unit", "rater", "labels"], ["u1", "ann", "x"]):
+            book.active.append(row)
+        book.create_sheet("Read me", 0).append(["Please do not edit"])
+        book.save(tmp_path / "a.xlsx")
+        with pytest.warns(sa.SetagreeWarning, match=r"'Read me' ignored, .* \(sheet='Sheet'\)"):
+            assert read_table(tmp_path / "a.xlsx").shape == (1, 3)
 
     def test_absent(self):
         with pytest.raises(FileError, match=r"no sheet 'Round1'; it has 2 sheets, .* Did you mean"):

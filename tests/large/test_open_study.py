@@ -170,36 +170,6 @@ def test_all_columns_that_are_missing_are_named_at_once():
         sa.agreement(pd.DataFrame({"doc": [1], "task": [1], "rater": ["a"]}))
 
 
-FLAGS = pd.DataFrame({"id": ["t1", "t2"], "text": ["so", "no"]}).assign(
-    **{f"{rater}_{label}": [1, int(label == "joy")] for rater in ("ann", "bob") for label in "ab"},
-    ann_joy=[0, 1],
-    bob_joy=[1, 0],
-)
-
-
-def test_flags_of_each_rater():
-    """Which part of ``ann_joy`` is the rater is asked, and then the columns are flags."""
-    sentence = "are flags of 'ann', 'bob' and 'a', 'b', 'joy'. Name the raters: wide=True"
-    with pytest.raises(DataError, match=sentence):
-        sa.agreement(FLAGS)
-    study = sa.read(FLAGS, wide=True, raters=["ann", "bob"])
-    assert {(u, r): set(labels) for r, u, labels in study.to_triples()} == {
-        ("t1", "ann"): {"a", "b"},
-        ("t2", "ann"): {"joy"},
-        ("t1", "bob"): {"a", "b", "joy"},
-        ("t2", "bob"): set(),
-    }
-    by_label = FLAGS.rename(columns=lambda name: "_".join(name.split("_")[::-1]))
-    again = sa.read(by_label, wide=True, raters=["ann", "bob"])
-    assert again.to_long().equals(study.to_long())
-
-
-def test_lists_of_objects_are_no_column():
-    records = [{"id": k, "marks": [{"by": {"name": "ann"}, "what": ["x"]}]} for k in range(2)]
-    with pytest.raises(DataError, match=r"'marks' has lists of objects; .*json_normalize\("):
-        sa.agreement(pd.DataFrame(records))
-
-
 def test_a_result_is_no_study():
     table = sa.agreement(TABLE)
     for wrong, kind in ((table, "an AgreementTable"), (table[0], "an Agreement")):

@@ -88,6 +88,7 @@ class TestText:
             "unit,rater,labels,Labels_2\n1,a,x,q\n1,b,y,q\n",
             "unit,Unit_,rater,labels\n1,9,a,x\n1,8,b,y\n",
             "unit,rater,labels,filename\n1,a,x,q\n1,b,y,q\n",
+            "unit,rater,labels,note\n1,a,x,\n,,,\n1,b,y,q\n,,,q\n",
         ],
     )
     def test_read(self, text):
@@ -313,7 +314,7 @@ class TestJson:
         many = [{"unit": k, "rater": "a", "tag": "x"} for k in range(3)]
         write_json("a.jsonl", *many, {"unit": 9, "rater": "a", "tag": "x", "labels": "y"})
         assert check("a.jsonl") is None
-        write_json("a.jsonl", {"note": 1}, *many)
+        write_json("a.jsonl", {"note": 1, "rater": "a"}, *many)
         assert "without a unit" in check("a.jsonl")
 
     @pytest.mark.slow

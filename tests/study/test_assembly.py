@@ -14,6 +14,7 @@ from setagree.errors import (
     OptionError,
     RepeatsError,
     SwappedColumnsWarning,
+    UnnamedError,
 )
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import LongColumns, assemble
@@ -116,11 +117,11 @@ class TestRefusals:
         assert sentence == "all 2 cells are missing; there is nothing to score."
 
     def test_missing_ids(self):
-        assert refusal([("u", "x", "a"), (None, "y", None)]) == (
+        assert refusal([("u", "x", "a"), (None, "y", None)], error=UnnamedError) == (
             "1 row without a unit (first: row 2, counted from 1 below the header); name the unit "
             "or drop the rows."
         )
-        assert refusal([("u", np.nan, "a")]).startswith(
+        assert refusal([("u", np.nan, "a")], error=UnnamedError).startswith(
             "1 row without a rater (first: row 1, counted"
         )
 

@@ -54,8 +54,8 @@ class TestIds:
             code_ids(objects("x", missing, "y", missing), "rater")
         assert str(caught.value) == (
             "2 rows without a rater (first: rows 2, 4, counted from 1 below the header); name the "
-            "rater or drop the rows, as where='`labels` != \"-\"' does, because blank cells never "
-            "match."
+            "rater or drop the rows, as setagree.read with where='`labels` != \"-\"' does, because "
+            "blank cells never match."
         )
 
     @pytest.mark.parametrize("other", ["z", 7, (1, 2)], ids=["text", "number", "tuple"])
@@ -118,8 +118,8 @@ def test_ids_that_are_missing(role, missing):
     words = sentence(DataError, sa.Annotations.from_long, table)
     assert words == (
         f"2 rows without a {role} (first: rows 2, 4, counted from 1 below the header); name the "
-        f"{role} or drop the rows, as where='`{role}` != \"-\"' does, because blank cells never "
-        "match."
+        f"{role} or drop the rows, as setagree.read with where='`{role}` != \"-\"' does, because "
+        "blank cells never match."
     )
     with pytest.warns(sa.SetagreeWarning, match=f"2 of them have nothing in column '{role}'"):
         kept = sa.read(table, where=f'`{role}` != "-"')

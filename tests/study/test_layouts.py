@@ -135,20 +135,25 @@ class TestWide:
     @pytest.mark.parametrize("blank", ["", " "])
     def test_blank_unit(self, blank, tmp_path):
         table = {"unit": ["u1", blank, "u3"], "ann": ["a", "b", "a"], "bob": ["a", "b", "b"]}
-        sentence = "1 row of a unit without a name (first: number 2); name it or remove it."
-        assert wide_refusal(table, "unit") == sentence
-        path = tmp_path / "blank.csv"
-        pd.DataFrame(table).to_csv(path, index=False)
-        with pytest.raises(DataError) as caught:
-            sa.agreement(path, wide=True)
-        assert str(caught.value) == sentence
+        frame, path = pd.DataFrame(table), tmp_path / "blank.csv"
+        frame.to_csv(path, index=False)
+        for read in (
+            lambda: sa.Annotations.from_wide(frame, unit="unit"),
+            lambda: sa.agreement(path, wide=True),
+        ):
+            with pytest.raises(DataError, match=r"^1 row without a unit \(first: row 2, counted"):
+                read()
+        with (
+            pytest.warns(sa.SetagreeWarning, match="drops 1 of 3"),
+            pytest.raises(DataError, match=r"^1 row without a unit \(first: row 2, counted"),
+        ):
+            sa.agreement(path, wide=True, where='bob == "b"')
 
     @pytest.mark.parametrize("missing", [None, np.nan, pd.NaT, " "])
     def test_without_a_name(self, missing):
         frame = pd.DataFrame({"ann": ["a", "b"], "bob": ["a", "b"]}, index=["u", missing])
-        assert wide_refusal(frame) == (
-            "1 row of a unit without a name (first: number 2); name it or remove it."
-        )
+        with pytest.raises(DataError, match=r"^1 row without a unit \(first: row 2, counted from"):
+            sa.Annotations.from_wide(frame)
         names = pd.Index(["ann", missing], dtype=object)  # so that None stays None
         assert wide_refusal(pd.DataFrame([["a", "b"]], columns=names)) == (
             "1 column of a rater without a name (first: number 2); name it or remove it."

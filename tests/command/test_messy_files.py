@@ -1,0 +1,148 @@
+"""Files as people have them: at most two tries to a number, the second as the error says."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from cli_support import invoke
+
+import setagree as sa
+from setagree.errors import FileError
+
+pytest.importorskip("typer", reason="the command needs the cli extra")
+
+LONG = """Rated at Münster;;;
+Exported 12.03.2024;;;
+
+Text;Annotator;Score;Comment
+T1;Anna;3,5;
+T1;Ben;4,0;ok
+T2;Anna;2,5;
+T2;Ben;2,5;
+;;;
+T3;Anna;1,0;
+T3;Ben;3,0;
+T3;Ben;3,0;
+T4;Anna;4,5;
+T4;Ben;4,5;
+Total;;28,5;
+"""
+ADDRESSES = """task_id,annotator_email,choice,created_at
+1,anna@lab.org,positive,2024-01-01
+1,ben@lab.org,negative,2024-01-01
+2,anna@lab.org,positive,2024-01-01
+2,ben@lab.org,positive,2024-01-02
+"""
+NOTED = """No.,Comment ID,Coder 1,Coder 2,Coder 3,Notes,
+1,c001,"Hate, Insult",Hate,Hate,,
+2,c002,Other,Other,,unclear,
+3,c003,Insult,"Insult, Threat",Insult,,
+4,c004,Other,Hate,Other,,
+,,,,,,
+,Agreement,80%,75%,,,
+"""
+SCALE = """sep=;
+Ratings of essays
+;;;
+Essay;Rater A;Rater B;Rater C
+E1;3.1;3,0;3,5
+E2;4,5;4,5;4,0
+E3;2,0;2,5;2,0
+;;;
+Mean;3,20;3,33;3,17
+"""
+CLEAN_LONG = [(3.5, 4.0), (2.5, 2.5), (1.0, 3.0), (4.5, 4.5)]
+CLEAN_NOTED = [("Hate, Insult", "Hate", "Hate"), ("Other", "Other", None)]
+CLEAN_NOTED += [("Insult", "Insult, Threat", "Insult"), ("Other", "Hate", "Other")]
+CLEAN_SCALE = [(3.1, 3.0, 3.5), (4.5, 4.5, 4.0), (2.0, 2.5, 2.0)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def tried(monkeypatch, *arguments):
+    """Return the output of the command, or of the line that its error says to run."""
+    monkeypatch.setattr(sys, "argv", ["setagree", *arguments])
+    result = invoke(*arguments)
+    if result.exit_code:
+        assert result.exit_code == 2
+        lines = [x for x in result.stderr.splitlines() if x.startswith("All at once: setagree ")]
+        result = invoke(*shlex.split(lines[0].removeprefix("All at once: setagree ")))
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "answers", "kind"),
+    [
+        (LONG, "cp1252", CLEAN_LONG, "value"),
+        (ADDRESSES, "utf-8", [("positive", "negative"), ("positive", "positive")], "labels"),
+        (NOTED, "utf-8", CLEAN_NOTED, "labels"),
+        (SCALE, "utf-8", CLEAN_SCALE, "value"),
+    ],
+)
+def test_at_most_two_tries(monkeypatch, text, encoding, answers, kind):
+    Path("a.csv").write_text(text, encoding=encoding)
+    shown = tried(monkeypatch, "score", "a.csv", "--format", "json", "--distance", "nominal").stdout
+    study = sa.read([list(column) for column in zip(*answers, strict=True)], kind=kind)
+    expected = sa.krippendorff_alpha(study, distance="nominal").estimate
+    assert json.loads(shown)[0]["estimate"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_workbook(monkeypatch):
+    openpyxl = pytest.importorskip("openpyxl", reason="the extra 'files' is not installed")
+    book = openpyxl.Workbook()
+    rows = [["Coding results"], [], ["Document", "Coder", "Code"], ["d1", "Ann", "A"]]
+    rows += [["d1", "Bob", "A"], [], ["d2", "Ann", "B"], ["d2", "Bob", "A"], ["Total:", None, 4]]
+    for row in rows:
+        book.active.append(row)
+    book.create_sheet("Notes", 0).append(["Please read"])
+    book.save("a.xlsx")
+    result = tried(monkeypatch, "score", "a.xlsx")
+    assert "2 units, 2 raters, 4 ratings" in result.stdout
+    assert "'Notes' ignored" in result.stderr
+    assert "Rows left out as totals: 'Total:'" in result.stderr
+
+
+def test_all_remedies_are_in_one_line(monkeypatch):
+    Path("a.csv").write_text(LONG, encoding="cp1252")
+    monkeypatch.setattr(sys, "argv", ["setagree", "score", "a.csv"])
+    lines = invoke("score", "a.csv").stderr.splitlines()
+    assert "is not UTF-8" in lines[-2]
+    assert "Then: 1 pair of unit and rater annotated more than once" in lines[-2]
+    assert lines[-1] == (
+        "All at once: setagree score a.csv --encoding 'cp1252' --duplicates 'first'"
+    )
+    with pytest.warns(sa.SetagreeWarning), pytest.raises(FileError) as caught:
+        sa.agreement("a.csv")
+    assert caught.value.remedy == {"encoding": "cp1252", "duplicates": "first"}
+
+
+def test_decimal_commas_are_not_read_as_labels_in_silence():
+    Path("a.csv").write_text("id;A;B\n1;3,0;2,5\n2;3,5;3,5\n3;4,0;4,0\n4;1,5;2,5\n")
+    result = invoke("score", "a.csv", "--wide")
+    assert "is read as two labels around its comma; use --kind 'value'" in result.stderr
+
+
+@pytest.mark.parametrize("blank", ["empty", "missing"])
+def test_a_blank_row_is_a_unit_if_rows_are_units(blank):
+    Path("a.csv").write_text("ann,bob\nx,x\n,\ny,x\n")
+    shown = invoke("score", "a.csv", "--wide", "--blank", blank).stdout
+    assert ("3 units, 2 raters, 6 ratings" in shown) == (blank == "empty")
+
+
+@pytest.mark.parametrize("last", ["Total;;x", "Total;ann;x"])
+def test_totals_have_no_rater(last):
+    Path("a.csv").write_text(f"unit;rater;labels\nu1;ann;x\nu1;bob;y\n{last}\n")
+    shown = invoke("score", "a.csv").stdout
+    assert ("2 units" in shown) == ("ann" in last)
+
+
+def test_rows_with_an_answer_are_never_dropped():
+    for row in ("u2;;x", ";ann;", ";;x"):
+        Path("a.csv").write_text(f"unit;rater;labels\nu1;ann;x\n{row}\nu1;bob;y\n;;\n")
+        assert "1 row without a" in invoke("score", "a.csv").stderr
