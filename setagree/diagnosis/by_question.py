@@ -11,7 +11,7 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from setagree.checks import check_level
-from setagree.coefficients.tails import t_quantile, t_tail
+from setagree.coefficients.tails import t_tail
 from setagree.coefficients.uncertain import UncertainNumber, uncertain_number
 from setagree.diagnosis.common import reasons, score_whole, uncertainty
 from setagree.diagnosis.grouping import named_rows
@@ -36,6 +36,7 @@ from setagree.large.opening import (
 from setagree.large.recognition import find_export
 from setagree.lazy import pd
 from setagree.scoring.coefficients import CoefficientLike
+from setagree.scoring.intervals import t_interval
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids, warn_names
@@ -111,8 +112,9 @@ def by_question(
 
     Each question is a study of its own kind, with the default distance of that kind. The mean is
     sum_q w_q alpha_q / sum_q w_q. Its standard error is from the linearised values summed per unit,
-    so that questions about the same units are paired; its interval is a t interval over units, and
-    there is none if a question has no interval.
+    so that questions about the same units are paired; its interval is a t interval over units, its
+    upper end cut at 1. There is none if a question has no interval, or if that standard error is 0.
+    Questions without an estimate are left out of the mean, and named in its `reason`.
 
     Parameters
     ----------
@@ -328,14 +330,27 @@ def _mean(
         places = units.get_indexer(pd.Index(study.units, tupleize_cols=False))
         parts.append(uncertain_number(one.sums, places, sample) * shares[name])
     total = reduce(add, parts)
-    open_ended = {one["question"] for one in rows if np.isnan(one["low"])}
-    if without := [name for name in defined if name in open_ended]:
-        return total, row | {"reason": f"there is no interval for {listing(without)}"}
+    return total, row | _spread_of_mean(total, rows, level)
+
+
+def _spread_of_mean(
+    total: UncertainNumber, rows: Sequence[Mapping[str, Any]], level: float
+) -> dict[str, Any]:
+    """Return the interval and the p-value of the mean, or the reason for none, and the remark."""
     error, df = total.standard_error, total.degrees_of_freedom
-    half = -t_quantile(df, (1 + level) / 2) * error
-    if rough := [one["question"] for one in rows if one["remark"]]:
-        row["remark"] = f"The interval is rough, as there are rough ones for {listing(rough)}."
-    row |= {"standard_error": error, "low": total.value - half, "high": total.value + half}
-    row["p_value"] = 2 * t_tail(df, abs(total.value) / error) if error else np.nan
-    left = [name for name in agreements if name not in defined]
-    return total, row | {"reason": f"without {listing(left)}" if left else None}
+    left = [row["question"] for row in rows if not np.isfinite(row["estimate"])]
+    open_ended = [row["question"] for row in rows if np.isnan(row["low"])]
+    notes = [f"without {listing(left)}"] * bool(left)
+    if without := [name for name in open_ended if name not in left]:
+        notes.append(f"there is no interval for {listing(without)}")
+        return {"reason": "; ".join(notes)}
+    if not error > 0:
+        notes.append("the standard error is 0")
+    low, high = t_interval(total.value, error, df, level)
+    out: dict[str, Any] = {"standard_error": error, "low": low, "high": high}
+    out["p_value"] = 2 * t_tail(df, abs(total.value) / error) if error > 0 else np.nan
+    rough = [row["question"] for row in rows if row["remark"] or row["standard_error"] == 0]
+    if error > 0 and rough:
+        basis = "there are rough ones, or standard errors of 0,"
+        out["remark"] = f"The interval is rough, as {basis} for {listing(rough)}."
+    return out | {"reason": "; ".join(notes) or None}

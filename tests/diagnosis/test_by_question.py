@@ -174,6 +174,50 @@ def test_no_interval_of_the_mean_if_a_question_has_none():
     assert "mean: there is no interval for 'stance'." in str(by_question(rare, QUESTIONS))
 
 
+def pairs_of_answers(**questions):
+    """Return a table of two raters: each question has a word per unit, the answers of both."""
+    rows = [
+        {"unit": u, "rater": r, **{q: words[u][r] for q, words in questions.items()}}
+        for u in range(20)
+        for r in (0, 1)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_no_interval_of_a_mean_without_any_disagreement():
+    """A standard error of 0 is not certainty: the mean of 1 and 1 is not 1.0000 to 1.0000."""
+    agreed = ["aa", "bb", "cc", "dd"] * 5
+    found = by_question(pairs_of_answers(x=agreed, y=agreed[::-1]), ["x", "y"])
+    last = found.frame.iloc[-1]
+    assert found.frame["low"][:2].between(0.5, 0.9).all()
+    assert (last["estimate"], last["standard_error"]) == (1, 0)
+    assert last[["low", "high", "p_value"]].isna().all()
+    assert last["reason"] == "the standard error is 0"
+
+
+def test_a_mean_with_a_question_without_disagreement_is_rough():
+    agreed, mixed = ["aa", "bb", "cc", "dd"] * 5, ["aa", "bb", "ab", "ba", "bb"] * 4
+    last = by_question(pairs_of_answers(x=agreed, y=mixed), ["x", "y"]).frame.iloc[-1]
+    sentence = "The interval is rough, as there are rough ones, or standard errors of 0, for 'x'."
+    assert last["remark"] == sentence
+    assert last["low"] < last["estimate"] < last["high"]
+
+
+def test_the_upper_end_of_a_mean_is_at_most_1():
+    words = ["aa", "bb", "cc", "dd"] * 4 + ["aa", "bb", "ab", "cc"]
+    last = by_question(pairs_of_answers(x=words, y=words), ["x", "y"]).frame.iloc[-1]
+    half = stats.t.ppf(0.975, 19) * last["standard_error"]
+    assert last["estimate"] + half > 1
+    assert last["low"] == pytest.approx(last["estimate"] - half, abs=1e-12)
+    assert last["high"] == 1
+
+
+def test_a_mean_names_questions_without_an_estimate_and_without_an_interval():
+    same, rare = ["aa"] * 20, ["aa"] * 19 + ["ab"]
+    last = by_question(pairs_of_answers(x=same, y=rare), ["x", "y"]).frame.iloc[-1]
+    assert last["reason"] == "without 'x'; there is no interval for 'y'"
+
+
 def test_command(tmp_path):
     cli = pytest.importorskip("setagree.cli.app")
     from typer.testing import CliRunner
