@@ -141,7 +141,9 @@ def _table_of_texts(text: str, first: str) -> pd.DataFrame | None:
         names = [*_loads(first)]
         schema = pa.schema([(name, pa.string()) for name in names])
         options = arrow.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
-        table = arrow.read_json(pa.BufferReader(text.encode()), parse_options=options)
+        # Blocks of 1 MB, the default, take a quarter more time.
+        blocks = arrow.ReadOptions(block_size=_PIECE)
+        table = arrow.read_json(pa.BufferReader(text.encode()), blocks, options)
     except (ImportError, TypeError, ValueError, RecursionError):
         return None
     n_lines = text.rstrip().count("\n") + 1
