@@ -182,6 +182,8 @@ class ScoreInterval:
         return self._cut(low), high
 
     def _cut(self, low: float) -> float:
+        # If all units disagree alike, V(th) may be below 0, and the root above the estimate.
+        low = min(low, self.estimate)
         return max(low, min(self.estimate, -1.0) if self.least is None else self.least)
 
     def z_against(self, value: float = 0.0, *, chance: bool = True) -> float:

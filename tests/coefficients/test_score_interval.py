@@ -238,6 +238,16 @@ class TestEdges:
                 assert low <= alpha.interval(method="t")[0] + 1e-15  # rounding
             assert min(alpha.estimate, -1) <= low <= alpha.estimate <= high <= 1
 
+    @pytest.mark.parametrize("coefficient", ["fleiss_kappa", "gwet_ac", "percent_agreement"])
+    def test_all_units_disagree_alike(self, coefficient):
+        """The interval contains the estimate if all units disagree alike."""
+        rows = text(" / ".join(["a a b b", "b a a b"] * 10))
+        found = getattr(sa, coefficient)(annotations(rows), distance="nominal")
+        assert found.standard_error == 0
+        for level in (0.5, 0.95):
+            low, high = found.interval(level, method="score")
+            assert low == found.estimate < high
+
     def test_other_coefficients(self):
         """It is refused where it was not simulated: mv-alpha, and a model of one's own."""
         with pytest.raises(OptionError, match="was not simulated for mv_alpha; the bootstrap"):
