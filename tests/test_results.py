@@ -13,7 +13,7 @@ import pytest
 from results_support import spoil
 
 import setagree as sa
-from setagree.cli.schemas import json_schema
+from examples.guide.schemas import json_schema
 from setagree.errors import OptionError
 from setagree.wording.result_base import Result
 from setagree.wording.result_frames import ResultFrame

@@ -19,9 +19,9 @@ from docutils.nodes import SkipNode
 from matplotlib import pyplot as plt
 
 import setagree as sa
+from examples.guide.schemas import schemas
 from setagree.cli.app import COMMANDS, imported
 from setagree.cli.options import COLUMNS, READING
-from setagree.cli.schemas import schemas
 from setagree.errors import MissingDependencyError
 from setagree.plots.base import page_style, svg_element
 from setagree.reporting.page import browser, printed

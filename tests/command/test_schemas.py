@@ -8,8 +8,8 @@ import pytest
 from cli_support import invoke
 
 import setagree as sa
+from examples.guide.schemas import RESULTS, schemas
 from setagree.cli.app import COMMANDS
-from setagree.cli.schemas import RESULTS, schemas
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema comes with the dev extra")
 
