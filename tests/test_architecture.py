@@ -372,7 +372,7 @@ def function_sizes(source):
 
 
 BUDGET = {
-    "cli": 4_250,
+    "cli": 4_150,
     "coefficients": 2_750,
     "credit": 2_450,
     "diagnosis": 4_650,
