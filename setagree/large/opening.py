@@ -60,6 +60,7 @@ from setagree.study.reading import (
     no_note,
 )
 from setagree.study.row_filter import kept_rows
+from setagree.study.spans import PLACE
 from setagree.study.tally import Tally
 
 Study: TypeAlias = Annotations | Tally
@@ -520,12 +521,21 @@ def _read_table(
     path: Paths, reading: Reading, *, was_seen: bool, most: float = inf
 ) -> pd.DataFrame:
     """Return the table in files; raise an error for an export unless a table was requested."""
-    from setagree.files.tables import read_table  # loads the readers of files
+    from setagree.files.streams import is_stdin, matching  # loads the readers of files
+    from setagree.files.tables import read_table
 
     is_known = was_seen or reading.is_table
     is_simple = is_known and not {*reading.in_memory_only} - {option("wide")}
     may_be_text = is_simple and reading.condition is None
-    frame = read_table(path, **reading.of_file, most=most, may_be_text=may_be_text)
+    of_file = reading.of_file
+    several_spans = bool(reading.spans) and not is_stdin(path) and len(matching(path)) > 1
+    if several_spans and reading.filename_column is None:
+        of_file["filename_column"] = PLACE
+    frame = read_table(path, **of_file, most=most, may_be_text=may_be_text)
+    if several_spans:  # for errors
+        files = frame[of_file["filename_column"]]
+        rows = frame.groupby(files, sort=False).cumcount() + 1
+        frame[PLACE] = files + ", row " + rows.astype(str)
     if not is_known:
         from setagree.large.recognition import check_export  # loads the readers of all formats
 

@@ -49,12 +49,11 @@ from setagree.study.codes import Column, as_objects
 from setagree.study.columns import guess_columns
 from setagree.study.reading import Duplicates, Reading, check_encoding, for_tables
 from setagree.study.row_filter import NO_ROWS, Where, kept_rows
-from setagree.study.spans import Spans, study_of_spans, table_spans
+from setagree.study.spans import PLACE, Spans, study_of_spans, table_spans
 
 _ROW_A_LABEL = "plain_row_per_label"
 _ROLES = ("unit", "rater", "labels")
 """Columns of the table of an export."""
-_PLACE = "\0place"
 _BASIS = {
     "tool": "written by the tool's own code",
     "source": "from the tool's source",
@@ -106,7 +105,7 @@ def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
         if len(files) > 1 and tool.has_unit and reading.unit is None:
             way = f"{option('tool', tool.name)} and {option('unit', 'text')}"
             more = f" If ids start anew in each file, name the field that identifies a unit: {way}."
-        first, second, *_ = frame[_PLACE].loc[np.array(error.rows) - 1]
+        first, second, *_ = frame[PLACE].loc[np.array(error.rows) - 1]
         places = f" The first are in {first} and {second}."
         raise RepeatsError(f"{named}: {error}{places}{more}") from error
     except SetagreeError as error:
@@ -144,7 +143,7 @@ def spans_of_table(frame: pd.DataFrame, reading: Reading) -> Annotations:
             "no column 'text' or 'length' of the documents, whose length is not the last end of a "
             "span; add one, or use Annotations.from_spans(..., length=...)."
         )
-    rest = [str(name) for name in frame if name not in {start, end, text, length}]
+    rest = [str(name) for name in frame if name not in {start, end, text, length, PLACE}]
     labels = reading.labels if isinstance(reading.labels, str) else None
     guess = guess_columns(rest, unit=reading.unit, rater=reading.rater, labels=labels)
     columns = {"document": guess.unit, "rater": guess.rater, "start": start, "end": end}
@@ -170,7 +169,7 @@ def _study_of_spans(spans: Spans, reading: Reading, name: str) -> Annotations:
 
 def export_table(path: Paths, tool: Format, reading: Reading) -> pd.DataFrame:
     """Return an export as a table of units, raters, label sets and, with an option, files."""
-    return _read_rows(path, tool, reading)[0].drop(columns=_PLACE)
+    return _read_rows(path, tool, reading)[0].drop(columns=PLACE)
 
 
 def _read_rows(path: Paths, tool: Format, reading: Reading) -> tuple[pd.DataFrame, set[Hashable]]:
@@ -251,7 +250,7 @@ def _as_frame(answers: Answers, tool: Format, reading: Reading) -> pd.DataFrame:
         *(as_objects(answers.units), as_objects(answers.raters)),
         *(as_objects(answers.labels), as_objects(answers.places)),
     ]
-    frame = pd.DataFrame(dict(zip([*_ROLES, _PLACE], cells, strict=True)), dtype=object)
+    frame = pd.DataFrame(dict(zip([*_ROLES, PLACE], cells, strict=True)), dtype=object)
     if source is None:
         return frame
     frame[source] = answers.files

@@ -44,6 +44,9 @@ OfDocuments: TypeAlias = "str | Mapping[Any, Any]"
 """A column of the table, or a mapping from documents."""
 Done: TypeAlias = "Literal['all'] | Iterable[tuple[Any, Any]] | None"
 
+PLACE = "\0place"
+"""Column of the file and the row of each row of a table, for errors."""
+
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -270,6 +273,7 @@ def table_spans(
     coded = [code_ids(pick_column(frame, names[role]), role) for role in ("document", "rater")]
     documents, raters = (ids[codes].tolist() for codes, ids in coded)
     places = [f"row {number}" for number in row_numbers(frame).tolist()]
+    places = frame[PLACE].tolist() if PLACE in frame else places
     texts, lengths = (_of_documents(x, frame, documents, places) for x in (text, length))
     spans = Spans(texts=texts, lengths=lengths)
     spans.done.update(zip(zip(documents, raters, strict=True), places, strict=True))

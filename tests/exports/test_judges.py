@@ -232,3 +232,17 @@ def test_several_questions(save):
     with pytest.raises(sa.SetagreeError, match="2 questions, 'helpful', 'toxic'; choose one"):
         sa.read(file)
     assert sa.read(file, question="helpful").n_units == 2
+
+
+def test_replaced_assessments_of_mlflow_are_no_repeats(tmp_path):
+    traces = json.loads(json.dumps(MLFLOW))
+    for trace in traces:
+        old = trace["info"]["assessments"][1]
+        replaced = {**old, "feedback": {"value": not old["feedback"]["value"]}, "valid": False}
+        trace["info"]["assessments"].append(replaced)
+    path = tmp_path / "traces.json"
+    answers = []
+    for some in (MLFLOW, traces):
+        path.write_text(json.dumps(some), encoding="utf-8")
+        answers.append(sa.read(path).to_triples())
+    assert answers[0] == answers[1]

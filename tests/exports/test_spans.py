@@ -495,6 +495,31 @@ def test_recordings_without_marks_have_no_length(tmp_path):
         sa.read(path, spans=True)
 
 
+def test_texts_and_recordings_are_not_one_study(tmp_path):
+    value = {"start": 0, "end": 2, "labels": ["x"]}
+    marks = [{"value": value, "from_name": "l", "type": "labels", **more}
+             for more in ({"original_length": 9.5}, {})]  # fmt: skip
+    tasks = [
+        {"id": k, "data": {"d": "abc"}, "annotations": [{"completed_by": 1, "result": [mark]}]}
+        for k, mark in enumerate(marks)
+    ]
+    path = tmp_path / "both.json"
+    path.write_text(json.dumps(tasks), encoding="utf-8")
+    with pytest.raises(DataError, match=r"tasks\[1\].*: a span of a text, and others are of rec"):
+        sa.read(path, spans=True)
+
+
+def test_errors_on_several_tables_of_spans_name_the_file(tmp_path):
+    rows = "document,rater,start,end,label,length\nd1,ann,0,4,x,9\nd1,bob,0,{},x,9\n"
+    for name, end in (("a.csv", 4), ("b.csv", 40)):
+        (tmp_path / name).write_text(rows.replace("d1", name[0]).format(end), encoding="utf-8")
+    with pytest.raises(DataError, match=r"a\.csv' and 1 more: b\.csv, row 2: span 0-40 of"):
+        sa.read(tmp_path / "*.csv", spans=True)
+    (tmp_path / "b.csv").write_text(rows.replace("d1", "b").format(4), encoding="utf-8")
+    for options in ({}, {"filename_column": "source"}):
+        assert sa.read(tmp_path / "*.csv", spans=True, **options).units[0] == "a:0-4"
+
+
 def test_tables_of_spans_are_recognised_without_the_option(tmp_path):
     frame = pd.read_csv(table(tmp_path)).dropna()
     with pytest.raises(DataError, match=r"annotated more than once.*labelled spans.*spans=True"):

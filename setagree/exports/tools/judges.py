@@ -160,7 +160,8 @@ def _of_mlflow(path: Path, request: Request) -> Iterator[Score]:
                 )
             trace = Node({"assessments": items}, record.file, record.place)
         for assessment in trace.each("assessments"):
-            if (feedback := assessment.get("feedback")) is None:
+            is_replaced = assessment.members().get("valid") is False
+            if (feedback := assessment.get("feedback")) is None or is_replaced:
                 continue  # an expectation is not an answer of a rater
             source = assessment.at("source")
             name, kind = (source.get(key) for key in ("source_id", "source_type"))

@@ -155,8 +155,15 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                 for label in value.at("labels").items():
                     ends, place = value.ends(), str(result)
                     spans.rows.append(Span(*pair, *ends, label.label(), place, quote, layer))
-    if spans.lengths:  # the only text of a recording is its address
-        spans.texts.clear()
+    if not spans.lengths:
+        return
+    for span in spans.rows:
+        if span.document not in spans.lengths and request.question in {None, span.layer}:
+            raise DataError(
+                f"{span.place}: a span of a text, and others are of recordings, whose lengths are "
+                "in seconds; export the tasks of one kind."
+            )
+    spans.texts.clear()  # the only text of a recording is its address
 
 
 # ---- JSON-MIN ------------------------------------------------------------------------------------
