@@ -380,7 +380,7 @@ BUDGET = {
     "exports": 5_150,
     "files": 2_050,
     "inference": 7_700,
-    "large": 4_650,
+    "large": 4_700,
     "panels": 5_150,
     "plots": 2_650,
     "reporting": 4_800,

@@ -323,21 +323,6 @@ FORMATS: tuple[Format, ...] = (
         "A question without a choice needs $blank or $roster.",
     ),
     Format(
-        "plain_onehot",
-        "One row per annotation, one column of 0 and 1 per label",
-        (
-            Signature(
-                "table",
-                roles=["unit", "rater"],
-                no_roles=["labels", "value"],
-                also=of_tool("plain", "is_flags"),
-            ),
-        ),
-        of_tool("plain", "read_flags"),
-        "A row of 0 is the empty set, a row of blanks no annotation.",
-        basis="plain",
-    ),
-    Format(
         "plain_row_per_label",
         "One row per label",
         (Signature("table", roles=_LONG, also=of_tool("plain", "is_rows")),),

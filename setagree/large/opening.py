@@ -40,11 +40,13 @@ from setagree.study.attributes import named_raters, read_raters, read_units, set
 from setagree.study.codes import TextFrame
 from setagree.study.columns import (
     detect_wide_layout,
+    flag_columns,
     guess_people,
     guess_wide_unit,
     note_guessed,
     questions_hint,
     with_columns,
+    with_missing_ids,
 )
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
 from setagree.study.identifiers import find_names
@@ -560,7 +562,13 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
         names = list(frame) if is_read else column_names(frame)
         found = with_columns(reading, names)
     except DataError:
-        eager = _kept(frame, reading)
+        table = as_pandas(frame)
+        if flags := flag_columns(table, reading):
+            shown = f"Read as a table of flags: {_some(flags)} ({option('labels')})."
+            note_or_warn(shown, note)
+            table = with_missing_ids(table, flags)
+            return _from_table(table, replace(reading, labels=flags), note)
+        eager = _kept(table, reading)
         are_names = all(isinstance(name, str | None) for name in (reading.unit, reading.rater))
         if (
             are_names

@@ -224,6 +224,23 @@ def guess_wide_unit(frame: pd.DataFrame) -> str | None:
     return _identifying(frame)
 
 
+def flag_columns(frame: pd.DataFrame, reading: Reading) -> list[str]:
+    """Return the columns of 0, 1 and blanks of a table with a unit, a rater and nothing else.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"doc": [1, 2], "who": ["ann", "ann"], "joy": [0, 1], "fear": [1, 0]})
+    >>> flag_columns(table, Reading())
+    ['joy', 'fear']
+    """
+    roles = usual_roles(map(str, frame)) | {r: n for r, n in reading.columns.items() if n}
+    used = {*roles.values(), *reading.further_columns, reading.filename_column}
+    flags = [str(name) for name in frame if name not in used]
+    cells = [{str(cell).strip() for cell in _distinct(frame[name])} for name in flags]
+    are_flags = roles.keys() == {"unit", "rater"} and reading.kind is None
+    return flags if are_flags and all(x <= {"0", "1", "0.0", "1.0", ""} for x in cells) else []
+
+
 def guess_people(
     names: Iterable[str], *, rater: str | None = None, units: str | None = None
 ) -> tuple[str, list[str]]:

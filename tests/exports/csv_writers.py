@@ -297,11 +297,6 @@ def wide(truth):
     return table([["item", *RATERS], *rows])
 
 
-def onehot(truth):
-    rows = [[u, r, *flags(labels)] for (u, r), labels in answered(truth).items()]
-    return table([["item", "coder", *LABELS], *rows])
-
-
 def one_row_a_label(truth):
     rows = [[u, r, x] for (u, r), labels in labelled(truth).items() for x in sorted(labels)]
     return table([["item", "coder", "tag"], *rows])
@@ -327,7 +322,6 @@ WRITERS = {
     "qualtrics_values": (qualtrics_values, SIMPLE, {"roster": roster(TRUTH)}),
     "qualtrics_labels": (qualtrics_labels, SIMPLE, {"roster": roster(TRUTH)}),
     "qualtrics_split": (qualtrics_split, TRUTH, {}),
-    "plain_onehot": (onehot, TRUTH, {}),
     "plain_row_per_label": (one_row_a_label, SIMPLE, {"tool": ROWS, "roster": roster(TRUTH)}),
 }
 

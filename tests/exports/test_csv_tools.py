@@ -34,6 +34,7 @@ from setagree.errors import (
     OptionError,
     SeparatorWarning,
     SetagreeError,
+    SetagreeWarning,
 )
 from setagree.exports import FORMATS
 from setagree.exports.detection import peek, recognised
@@ -299,7 +300,6 @@ SAMPLES = {
     "redcap_raw.csv": None,
     "redcap_labels.csv": None,
     "qualtrics_split.csv": None,
-    "plain_onehot_long.csv": None,
     "dedoose_excerpts.csv": "{}",
     "google_forms_csv_download.csv": "{}@example.org",
     "google_forms_sheet.csv": "{}@example.org",
@@ -364,7 +364,9 @@ def test_the_samples_of_plain_tables(samples):
     listed = pd.DataFrame([*truth], columns=["unit", "rater"])
     wide = sa.read(folder / "plain_wide.csv", wide=True, roster=listed)
     long = sa.read(folder / "plain_long.csv", blank="empty")
-    for study in (wide, long):
+    with pytest.warns(SetagreeWarning, match="table of flags: anger, fear, joy"):
+        flags = sa.read(folder / "plain_onehot_long.csv")
+    for study in (wide, long, flags):
         assert {(unit, rater): x for rater, unit, x in study.to_triples()} == truth
     with pytest.warns(MissingMarkerWarning), pytest.warns(BlankLabelsWarning):
         assert sa.read(folder / "plain_wide.csv", wide=True).n_ratings == 12  # NA twice

@@ -105,7 +105,7 @@ TABLES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:Read as a wide table")
+@pytest.mark.filterwarnings("ignore:Read as a (wide )?table")
 @pytest.mark.parametrize("table", TABLES)
 def test_read_and_agreement_read_the_same_tables(tmp_path, table):
     name, text = TABLES[table]

@@ -82,7 +82,7 @@ def test_one_row_a_label_twice(save):
         ("unit,rater,labels\nu1,kim,a\nu1,lee,b\n", None),
         ("unit,rater,labels\nu1,kim,a\nu1,kim,a\n", None),
         ('unit,rater,labels\nu1,kim,"a, b"\nu1,kim,b\n', None),
-        ("unit,rater,a,b\nu1,kim,0,1\n", "plain_onehot"),
+        ("unit,rater,a,b\nu1,kim,0,1\n", None),
         ("unit,rater,a,b\nu1,kim,0,maybe\n", None),
         ("unit,rater,score\nu1,kim,1\n", None),
         ("unit,kim,lee\nu1,a,b\n", None),

@@ -1,4 +1,4 @@
-"""Readers of plain tables with one column per label, or one row per label."""
+"""Reader of plain tables with one row per label."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ import numpy as np
 from setagree.errors import DataError, option, python_or_command
 from setagree.exports.blank_answers import Found, settle
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.table_exports import Sheet, flag_sets, usual_column
+from setagree.exports.table_exports import Sheet
 from setagree.study.columns import guess_columns
 
 _SEVERAL = re.compile(r"[,;|\n\[]")
-
-
-# ---- Detection -----------------------------------------------------------------------------------
 
 
 def is_rows(peek: Peek) -> bool:
@@ -31,26 +28,6 @@ def is_rows(peek: Peek) -> bool:
     pairs = {(unit, rater) for unit, rater, _ in rows}
     has_lists = any(_SEVERAL.search(answer) for _, _, answer in rows)
     return not has_lists and len(pairs) < len(rows) == len({*rows})
-
-
-def is_flags(peek: Peek) -> bool:
-    """Return whether a table has one column of 0 and 1 per label, with units and raters."""
-    ids = {*peek.roles.values()}
-    places = [k for k, name in enumerate(peek.header) if name.strip() not in ids]
-    rows = peek.rows
-    return bool(places) and all(row[k].strip() in {"0", "1", ""} for row in rows for k in places)
-
-
-# ---- Reading ------------------------------------------------------------------------------------
-
-
-def read_flags(path: Path, request: Request) -> Answers:
-    """Return the answers in one row per annotation and one column of 0 and 1 per label."""
-    sheet = Sheet.open(path, request)
-    unit, rater = (usual_column(role, sheet.columns, sheet.name) for role in ("unit", "rater"))
-    labels, blank = flag_sets(sheet, {n: n for n in sheet.columns if n not in {unit, rater}})
-    found = sheet.found(sheet.ids(unit, "unit"), sheet.ids(rater, "rater"), labels, blank)
-    return settle(found, request, why="All labels are blank.", default="missing")
 
 
 def read_rows(path: Path, request: Request) -> Answers:
