@@ -18,6 +18,7 @@ from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.diagnosis.common import (
     NOT_REQUESTED,
     REASONS,
+    SURE,
     Row,
     SortedRatings,
     corrected,
@@ -103,10 +104,10 @@ def by_rater(
         sum of 1 / r_i over the units that the rater rated and that disagree, of r_i ratings, is
         below 8: such intervals miss 0 too often if raters differ only by chance), p_value
         (that the raters of a unit are exchangeable: see Notes), p_holm (the same corrected for the
-        n_tests raters that have a p), no_test (the reason for a missing p,
-        or None), mean_set_size, set_size_bias, empty_rate, empty_bias, overused_label and
-        underused_label with overuse and underuse (difference of the rates), coefficient, distance.
-        Columns on labels are missing if the values are numbers.
+        n_tests raters that have a p), no_test (the reason for a missing p, or for a p_holm that is
+        above 0.05 for any answers, or None), mean_set_size, set_size_bias, empty_rate, empty_bias,
+        overused_label and underused_label with overuse and underuse (difference of the rates),
+        coefficient, distance. Columns on labels are missing if the values are numbers.
 
     Raises
     ------
@@ -175,8 +176,11 @@ def by_rater(
             reason = _UNDEFINED
             without = changes["estimate_without"].to_numpy()
             p = _exchanged(raters, study, without, n_resamples, as_generator(rng))
-    no_test = np.array([reason if np.isnan(one) else None for one in p], dtype=object)
-    tests = {"reason": reasons, "remark": remarks, "p_value": p, **corrected(p), "no_test": no_test}
+    tests = {"reason": reasons, "remark": remarks, "p_value": p, **corrected(p)}
+    least = tests["n_tests"] / (1 + (n_resamples or 0))
+    floor = f"with {n_resamples} reshuffles p_holm is at least {min(least, 1):.2g}"
+    no_test = [reason if np.isnan(one) else floor if least > SURE else None for one in p]
+    tests["no_test"] = np.array(no_test, dtype=object)
     habits = _habits(study, ratings, whole, size[ratings.units])
     frame = pd.concat([pd.DataFrame(columns), changes, pd.DataFrame({**tests, **habits})], axis=1)
     frame = frame.assign(coefficient=whole.coefficient, distance=whole.distance)

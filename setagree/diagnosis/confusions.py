@@ -212,8 +212,9 @@ def confusions(
         largest = np.sort(_largest_excesses(tally, expected, n_resamples, as_generator(rng)))
         n_reached = n_resamples - np.searchsorted(largest, z)
         frame["p_value"] = np.where(tested, (1 + n_reached) / (1 + n_resamples), np.nan)
-        kept = "that keep how often the answers of a unit repeat"
-        frame["tested_by"] = _objects(tested, f"{n_resamples:,} reshuffles {kept}", None)
+        kept = "reshuffles that keep how often the answers of a unit repeat"
+        basis = f"{n_resamples:,} {kept}; p is at least {1 / (1 + n_resamples):.2g}"
+        frame["tested_by"] = _objects(tested, basis, None)
         frame["no_test"] = _objects(tested, None, _TOO_FEW_PAIRS)
     frame["relation"] = None if parents is None else _relations(frame, parents)
     frame = frame.sort_values("n_pairs", ascending=False, kind="stable")

@@ -182,8 +182,12 @@ class PermutationTest(Resampled):
         twice = " (twice the smaller side)" if self.alternative == "two-sided" else ""
         lost = f" Undefined reshuffles, left out: {self.n_undefined:,}." if self.n_undefined else ""
         meaning = f"p: the share of {often} that come out {_REACHED[self.alternative]} as the"
+        least = (1 + bool(twice)) / (len(self.defined) + 1)
+        is_least = not self.exact and self.p_value <= least + TIE
+        floor = " This is the smallest p that so many reshuffles can give." if is_least else ""
         moved = _MOVED[self.scheme]
-        notes += [f"{meaning} estimate{twice}. Reshuffled: {moved}.{lost}", self.scheme_reason]
+        notes += [f"{meaning} estimate{twice}.{floor} Reshuffled: {moved}.{lost}"]
+        notes.append(self.scheme_reason)
         if (other := self.other) is not None:
             notes[-1] += f" With {_MOVED[other.scheme]} reshuffled, p is {p_four(other.p_value)}."
         if self.ignoring:

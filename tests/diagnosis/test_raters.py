@@ -106,6 +106,14 @@ class TestByRater:
         again = sa.by_rater(turned, n_resamples=199, rng=1).set_index("rater")
         assert again["p_value"].to_dict() == frame["p_value"].to_dict()
 
+    def test_too_few_reshuffles_for_any_corrected_p_of_five_per_cent(self):
+        study = sa.simulate(80, 5, skill=[0.9, 0.9, 0.9, 0.9, 0.0], rng=1)
+        few, enough = (sa.by_rater(study, n_resamples=n, rng=1) for n in (49, 99))
+        assert few["p_holm"].min() == pytest.approx(5 / 50)
+        assert set(few["no_test"]) == {"with 49 reshuffles p_holm is at least 0.1"}
+        assert enough["p_holm"].min() == pytest.approx(0.05)
+        assert enough["no_test"].isna().all()
+
     def test_a_rater_who_guesses_is_found(self):
         study = sa.simulate(80, 5, skill=[0.8, 0.8, 0.8, 0.8, 0.0], missing=0.2, rng=1)
         weights = {unit: 1 + k % 3 for k, unit in enumerate(study.units)}

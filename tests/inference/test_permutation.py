@@ -733,3 +733,18 @@ class TestRareAnswers:
         test, megabytes = peak(lambda: sa.permutation_test(alpha))
         assert len(test.distribution) == 9000
         assert megabytes < 60
+
+
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+def test_the_smallest_p_is_called_that(alternative):
+    studies = (sa.simulate(40, 3, skill=skill, rng=1) for skill in (0.9, 0.0))
+    clear, none = (
+        sa.permutation_test(
+            sa.krippendorff_alpha(study), n_resamples=49, alternative=alternative, rng=1
+        )
+        for study in studies
+    )
+    assert clear.p_value == (0.02 if alternative == "greater" else 0.04)
+    least = "This is the smallest p that so many reshuffles can give."
+    assert least in " ".join(str(clear).split())
+    assert "smallest" not in str(none)

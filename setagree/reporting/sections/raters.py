@@ -202,7 +202,11 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
     columns.insert([one.first for one in columns].index("p_holm"), _ROUGH)
     note = "A rater who disagrees with the others is not necessarily wrong."
     if raters["p_holm"].notna().any():
-        note = f"p is from reshuffles of the answers of each unit among its raters. {note}"
+        test = "p is from reshuffles of the answers of each unit among its raters"
+        if holds(raters["p_holm"]).any():  # with all reshuffles, see `resampled`
+            least = f.n_claims / (1 + min(f.n_reshuffles, _most_reshuffles(f)))
+            test += f"; {number(least)} is the smallest that they can give, corrected by Holm"
+        note = f"{test}. {note}"
     # The longest remark contains the reasons that concern all raters and those of some.
     note = f"{note} {max(raters['remark'].dropna(), key=len, default='')}".rstrip()
     is_rough = raters["remark"].notna()
