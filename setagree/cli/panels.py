@@ -363,7 +363,7 @@ def _panel_frame(table: AltTestTable, scores: pd.DataFrame) -> pd.DataFrame:
                 passes=row.passes,
                 average_advantage_probability=row.average_advantage_probability,
                 power=row.power(),
-                units_for_80=row.units_for(),
+                units_for_80=row.needed,
                 reference_alpha=row.reference_alpha,
                 **against,
             )

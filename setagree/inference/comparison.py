@@ -42,7 +42,7 @@ from setagree.inference.unit_order import (
 )
 from setagree.large.opening import Data
 from setagree.lazy import pd
-from setagree.scoring.intervals import ALIKE
+from setagree.scoring.intervals import ALIKE, around
 from setagree.scoring.result_tables import as_agreement
 from setagree.scoring.results import ABOUT, Agreement, AgreementTable, raters_in_words
 from setagree.scoring.scorer import Scorer, warn_undefined
@@ -184,7 +184,7 @@ def _own_ends(one: Agreement) -> Callable[[float], tuple[float, float]]:
         return basis.score.at
     if basis.method == "fieller" and (fieller := basis.fieller) is not None:
         return lambda z: fieller.at(t_of(z, fieller.df))
-    return lambda z: (a - t_of(z, df) * se, min(1.0, a + t_of(z, df) * se))
+    return lambda z: around(a, t_of(z, df) * se)
 
 
 def _p_of_ends(value: float, ends: Callable[[float], tuple[float, float]]) -> float:

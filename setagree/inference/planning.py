@@ -43,7 +43,7 @@ from setagree.inference.plan_goals import (
 from setagree.inference.prevalence import PrevalenceTable
 from setagree.inference.unit_order import check_weighted, is_clustered
 from setagree.large.opening import Data, ReadingOptions, takes_data
-from setagree.scoring.intervals import FEWEST_RARER, t_interval
+from setagree.scoring.intervals import FEWEST_RARER, around, t_interval
 from setagree.scoring.result_tables import ResultTable, for_each_row
 from setagree.scoring.results import ABOUT, Agreement, AgreementTable, raters_in_words
 from setagree.study.attributes import OfUnits
@@ -233,12 +233,12 @@ class Plan(_OfGoals):
         """Sentence on the uncertainty of a pilot with fewer than 30 units, else empty."""
         if self.pilot_units >= _FEW_UNITS:
             return ""
-        pilot, half = self.agreement, self.pilot_half_width
+        pilot = self.agreement
         low, high = pilot.interval(self.level)
         if pilot.inference.n_rarer < FEWEST_RARER:  # it has no interval, and a warning of its own
             return ""
         if isnan(low):
-            low, high = pilot.estimate - half, min(1.0, pilot.estimate + half)
+            low, high = around(pilot.estimate, self.pilot_half_width)
         room = (
             f" {option('assurance', 0.8)} allows for that; without it, half of such studies have "
             "wider intervals than planned."

@@ -247,6 +247,11 @@ class AltTest(Result):
         return high
 
     @cached_property
+    def needed(self) -> int | None:
+        """Number of units for a power of 0.8 of a model as good as the humans; see `units_for`."""
+        return self.units_for()
+
+    @cached_property
     def _drawn(self) -> tuple[Floats, Floats]:
         """Standard normal means, correlated as the humans, and the components of their s²."""
         assert self.products is not None  # noqa: S101 - the caller has checked it
@@ -267,7 +272,7 @@ class AltTest(Result):
         """Sentence on the power of this test; empty if no human could be tested."""
         if self.products is None:
             return ""
-        needed = self.units_for()
+        needed = self.needed
         takes = (
             f"a power of 0.80 takes about {needed:,} units"
             if needed is not None
@@ -350,7 +355,7 @@ class AltTestTable(ResultPerModel[AltTest]):
             n_humans=[len(row.humans) for row in self.rows],
             n_units=[row.n_units for row in self.rows],
             power=[row.power() for row in self.rows],
-            units_for_80=pd.array([row.units_for() for row in self.rows], dtype="Int64"),
+            units_for_80=pd.array([row.needed for row in self.rows], dtype="Int64"),
         )
 
     def __repr__(self) -> str:

@@ -46,9 +46,11 @@ _SIMULATED = (Urn, GwetUrn, UrnOfEachRater, Uniform, NoChance)
 
 def t_interval(estimate: float, error: float, df: float, level: float) -> tuple[float, float]:
     """Return estimate ± t SE, its upper end cut at 1; NaN without an SE above 0."""
-    if not error > 0:
-        return NONE
-    half = -t_quantile(df, (1 + level) / 2) * error
+    return around(estimate, -t_quantile(df, (1 + level) / 2) * error) if error > 0 else NONE
+
+
+def around(estimate: float, half: float) -> tuple[float, float]:
+    """Return the ends estimate ± half, the upper one cut at 1."""
     return estimate - half, min(1.0, estimate + half)
 
 
