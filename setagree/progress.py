@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_DELAY = 2.0
-"""Seconds before work is shown that was not known to be long."""
+_DELAY = 1.0
+"""Seconds before work is shown."""
 
 _INTERVAL = 1.0
 """Seconds between two updates of the time that a stage has taken."""
@@ -23,15 +23,12 @@ _OPEN: list[Any] = []
 """The lines that are open, of which only the last is shown."""
 
 
-def track(
-    items: Iterable[T], *, total: int, what: str, long: bool, at_once: int = 1
-) -> Iterator[T]:
-    """Yield the items, and show on a terminal how many are done.
+def track(items: Iterable[T], *, total: int, what: str, at_once: int = 1) -> Iterator[T]:
+    """Yield the items, and show on a terminal how many are done, after a second.
 
-    `long` means that the work is known to be long; other work is shown after two seconds. If an
-    item stands for several things, `at_once` of them, these are counted, `total` in all.
+    If an item stands for several things, `at_once` of them, these are counted, `total` in all.
     """
-    with _line(total=total, desc=what, delay=0 if long else _DELAY) as bar:
+    with _line(total=total, desc=what) as bar:
         for item in items:
             yield item
             if bar is not None:
@@ -40,7 +37,7 @@ def track(
 
 @contextmanager
 def stages(what: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
-    """Yield a function that takes the stage of the work, which is shown after two seconds.
+    """Yield a function that takes the stage of the work, which is shown after a second.
 
     Examples
     --------
@@ -50,7 +47,7 @@ def stages(what: str, total: int | None = None) -> Iterator[Callable[[str], None
     """
     of_total = "" if total is None else " {n_fmt}/{total_fmt} |{bar}|"
     form = f"{{desc}}{of_total} [{{elapsed}}]"
-    with _line(total=total, desc=what, bar_format=form, delay=_DELAY) as bar:
+    with _line(total=total, desc=what, bar_format=form) as bar:
         if bar is None:
             yield lambda _: None
             return
@@ -101,7 +98,8 @@ def _line(**options: Any) -> Iterator[Any]:
         yield None
         return
     columns, lines = _size()
-    with tqdm(leave=False, position=0, ncols=columns, nrows=lines, **options) as bar:
+    shown = {"leave": False, "position": 0, "ncols": columns, "nrows": lines, "delay": _DELAY}
+    with tqdm(**shown, **options) as bar:
         _OPEN.append(bar)
         try:
             yield bar

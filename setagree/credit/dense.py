@@ -16,7 +16,6 @@ from setagree.distances.labelled import WeightedJaccardDistance
 from setagree.distances.matrix import ROUNDING, MatrixDistance, check_range
 from setagree.distances.transport import TransportDistance
 from setagree.errors import DistanceError, listing, option, shorten
-from setagree.limits import LONG_LOOP
 from setagree.progress import track
 from setagree.wording.label_sets import LabelSet
 
@@ -92,7 +91,7 @@ def callable_weights(values: tuple[Any, ...], distance: CallableDistance) -> Den
     function = distance.function
     _check_diagonal(values, function)
     distances = np.zeros((n, n))
-    for k in track(range(n), total=n, what=f"{distance.name} distances", long=n * n > LONG_LOOP):
+    for k in track(range(n), total=n, what=f"{distance.name} distances"):
         distances[k, k + 1 :] = _row(function, values[k], values[k + 1 :])
     distances = check_range(distances, list(values))
     distances += distances.T

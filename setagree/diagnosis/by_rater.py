@@ -31,7 +31,7 @@ from setagree.inference.comparison import paired_difference
 from setagree.inference.panel_members import require_raters
 from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
-from setagree.limits import BLOCK_ENTRIES, LONG_WORK
+from setagree.limits import BLOCK_ENTRIES
 from setagree.progress import track
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.intervals import FEWEST_RARER
@@ -237,9 +237,7 @@ def _scored_changes(
     check_cost("by_rater", n_steps=len(raters) * steps_to_score(study), instead=_instead(whole))
     everyone = np.arange(study.n_units)
     numbers = np.full((len(raters), len(_CHANGES)), np.nan)
-    long = len(raters) * study.n_ratings > LONG_WORK
-    each = track(enumerate(raters), total=len(raters), what="raters", long=long)
-    for k, g in each:
+    for k, g in track(enumerate(raters), total=len(raters), what="raters"):
         kept = study.rater_codes != g
         if not kept.any():
             continue
@@ -275,8 +273,7 @@ def _exchanged(
     order = np.lexsort((numbers, study.unit_codes, keys[study.unit_codes]))
     sizes = np.bincount(study.unit_codes)[study.unit_codes[order]]
     observed, reached = _far(without), np.zeros(R)
-    long = n_resamples * study.n_ratings > LONG_WORK
-    for B in block_sizes(n_resamples, 2 * study.n_ratings, long=long, what="reshuffles"):
+    for B in block_sizes(n_resamples, 2 * study.n_ratings, what="reshuffles"):
         codes = np.tile(study.rater_codes, (B, 1))
         for size in np.unique(sizes).tolist():
             cells = order[sizes == size].reshape(-1, size)

@@ -19,7 +19,7 @@ from setagree.distances.hierarchy import Parents, read_hierarchy
 from setagree.errors import CostError, OptionError, option
 from setagree.inference.panel_members import plain_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_study, takes_data
-from setagree.limits import BLOCK_ENTRIES, LONG_WORK
+from setagree.limits import BLOCK_ENTRIES
 from setagree.progress import track
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
@@ -427,9 +427,8 @@ def _drawn_pairs(
     k, l = np.triu_indices(K if width < n * len(s) else 1, 1)
     at_once = max(1, BLOCK_ENTRIES // width)
     starts = range(0, n_resamples, at_once)
-    long = n_resamples * width > LONG_WORK
     tails = _tails(c, j)
-    for first in track(starts, total=n_resamples, at_once=at_once, what="reshuffles", long=long):
+    for first in track(starts, total=n_resamples, at_once=at_once, what="reshuffles"):
         b = min(at_once, n_resamples - first)
         rows = slice(first, first + b)
         if len(k):

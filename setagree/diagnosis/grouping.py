@@ -30,7 +30,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.lazy import pd
-from setagree.limits import LONG_WORK, MAX_SCORED_GROUPS
+from setagree.limits import MAX_SCORED_GROUPS
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
@@ -338,8 +338,7 @@ def score_parts(
         n_steps, few = n * steps_to_score(study), int(MOST_STEPS / steps_to_score(study))
         instead = f"About {few:,} are possible."
         check_cost(f"by_group of {n:,} groups", n_steps=n_steps, instead=instead)
-        long = n * study.n_ratings > LONG_WORK
-        tracked = track(parts, total=n, what="groups", long=long)
+        tracked = track(parts, total=n, what="groups")
         scored = [score_part(whole, study.take(rows)) for rows in tracked]
         columns = (counts(one) | uncertainty(one, level) | named(one) for one in scored)
         return pd.DataFrame(columns, columns=[*_COLUMNS]), scored

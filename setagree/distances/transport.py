@@ -17,7 +17,6 @@ from setagree.distances.base import Distance, as_label_set
 from setagree.distances.matrix import check_amount, check_entries, stated
 from setagree.errors import DistanceError, check_type, listing
 from setagree.lazy import pd
-from setagree.limits import LONG_LOOP
 from setagree.progress import track
 from setagree.study.identifiers import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
@@ -167,8 +166,7 @@ def _transports(masks: Sequence[int], costs: Floats, name: str) -> Floats:
     distances = np.zeros((n, n))
     size = max(1, _PAIR_BLOCK_SIZE // max(n, 1))
     starts = range(0, n, size)
-    long = n * n > LONG_LOOP
-    for start in track(starts, total=n, at_once=size, what=f"{name} distances", long=long):
+    for start in track(starts, total=n, at_once=size, what=f"{name} distances"):
         problems: dict[_Problem, int] = {}
         shares, numbers = [], []
         for k in range(start, min(start + size, n)):

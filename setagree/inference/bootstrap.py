@@ -50,7 +50,7 @@ from setagree.inference.unit_order import (
     rows_of_clusters,
 )
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
-from setagree.limits import LONG_WORK, TIE
+from setagree.limits import TIE
 from setagree.scoring.result_tables import ResultTable, as_agreement, per_row
 from setagree.scoring.results import Agreement, AgreementTable, IntervalTable, raters_in_words
 from setagree.scoring.table_notes import rarity_sentences
@@ -449,8 +449,8 @@ def two_way_replicates(
     sample = agreement.case.sample
     groups = np.arange(study.n_units) if sample is None else sample.groups
     assert groups is not None  # noqa: S101 - weights without clusters were refused
-    long, parts = n_resamples * study.n_ratings > LONG_WORK, []
-    for b in block_sizes(n_resamples, two_way.width, long=long):
+    parts = []
+    for b in block_sizes(n_resamples, two_way.width):
         w, m = np.empty((study.n_raters, b)), np.ones((study.n_units, b))
         for k in range(b):
             w[:, k] = _counts(study.n_raters, generator)

@@ -33,7 +33,7 @@ from setagree.inference.jackknife import jackknife
 from setagree.inference.panel_members import require_study
 from setagree.inference.resampling import random_ranks
 from setagree.inference.unit_order import is_clustered
-from setagree.limits import LONG_LOOP, MAX_PLANNED_UNITS
+from setagree.limits import MAX_PLANNED_UNITS
 from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
@@ -618,8 +618,7 @@ def _mean_variance(
     total: int,
 ) -> RaterVariance:
     """Return the means over parts of the study; warn if n SE² is undefined or 0."""
-    long = total * study.n_ratings > LONG_LOOP
-    drawn = track(kept, total=total, what=f"{r} raters", long=long)
+    drawn = track(kept, total=total, what=f"{r} raters")
     parts = (score_part(agreement, study.take(some)) for some in drawn)
     pairs = [(unit_variance(part)[0], ratings_per_unit(part)) for part in parts]
     variances, ratings = np.array(pairs).T

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setagree.checks import Floats, check_drawing
-from setagree.limits import BLOCK_ENTRIES, LONG_DRAWING
+from setagree.limits import BLOCK_ENTRIES
 from setagree.progress import track
 from setagree.scoring.results import ABOUT
 from setagree.wording.result_base import Result
@@ -40,16 +40,14 @@ class Resampled(Result):
         return len(self.distribution) - len(self.defined)
 
 
-def block_sizes(
-    n_resamples: int, width: int, *, long: bool, what: str = "resamples"
-) -> Iterator[int]:
+def block_sizes(n_resamples: int, width: int, *, what: str = "resamples") -> Iterator[int]:
     """Yield the numbers of resamples in blocks of bounded memory, and show the progress.
 
-    `width` is the number of entries of a resample, and `long` whether the work is long.
+    `width` is the number of entries of a resample.
     """
     at_once = max(1, BLOCK_ENTRIES // width)
     starts = range(0, n_resamples, at_once)
-    for start in track(starts, total=n_resamples, at_once=at_once, what=what, long=long):
+    for start in track(starts, total=n_resamples, at_once=at_once, what=what):
         yield min(at_once, n_resamples - start)
 
 
@@ -62,7 +60,7 @@ def draw_units(
     """
     width = max(n_units, width)
     check_drawing(n_resamples, width)
-    for b in block_sizes(n_resamples, width, long=n_resamples * width > LONG_DRAWING):
+    for b in block_sizes(n_resamples, width):
         yield generator.integers(n_units, size=(b, n_units))
 
 
@@ -87,7 +85,7 @@ def draw_times(
     light, heavy = order[few], order[~few]
     units = np.repeat(np.arange(len(light)), times[light].astype(np.intp))
     shares = np.append(times[heavy], len(units)) / n
-    for b in block_sizes(n_resamples, width, long=n_resamples * width > LONG_DRAWING):
+    for b in block_sizes(n_resamples, width):
         out = np.empty((b, len(times)))
         drawn = generator.multinomial(n, shares, size=b)
         out[:, heavy] = drawn[:, :-1]

@@ -49,8 +49,7 @@ def rotated_estimates(
         instead=f"Use fewer ({option('n_resamples')}), or some of the documents.",
     )
     O = np.zeros(n_resamples)
-    long = n_resamples * n_pieces > 100 * BLOCK_ENTRIES
-    for L, tracks in track(documents, total=len(documents), what="documents", long=long):
+    for L, tracks in track(documents, total=len(documents), what="documents"):
         r = len(tracks)
         offsets = generator.random((r, n_resamples)) * L
         if all((starts % 1 == 0).all() for starts, _ in tracks) and L % 1 == 0:

@@ -31,9 +31,6 @@ memory for the arrays of the next block; allocating it every time costs as much 
 _MAX_SLICES = 2_000
 """Slices of pairs per block of reshuffles. Beyond it the calls cost more than the look-ups."""
 
-_PROGRESS_BLOCKS = 1_000
-"""Blocks from which a progress bar is shown at once, not after two seconds."""
-
 PAIRS_LISTED = 4_000_000
 """Maximum number of listed pairs of ratings: about 250 MB."""
 
@@ -103,8 +100,7 @@ class Cells:
         at_once = self._block_rows
         starts = range(0, n_resamples, at_once)
         np.empty(_REUSED)
-        long = len(starts) > _PROGRESS_BLOCKS
-        blocks = track(starts, total=n_resamples, at_once=at_once, what="reshuffles", long=long)
+        blocks = track(starts, total=n_resamples, at_once=at_once, what="reshuffles")
         sizes = (min(at_once, n_resamples - start) for start in blocks)
         return np.concatenate([self.evaluate(self.reshuffled(n, generator)) for n in sizes])
 

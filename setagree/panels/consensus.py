@@ -37,7 +37,6 @@ from setagree.inference.panel_members import (
     unweighted_units,
 )
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
-from setagree.limits import LONG_WORK
 from setagree.panels.dawid_skene import answer_counts, dawid_skene, label_fits, panels_of, set_codes
 from setagree.progress import track
 from setagree.scoring.scorer import default_distances
@@ -180,8 +179,7 @@ def label_dawid_skene(ballot: Ballot, threshold: float, ties: Ties) -> Decision:
     logs, rates, unconverged = np.zeros(study.n_units), [], 0
     n_units, sure = np.bincount(panel, minlength=panels.shape[0]), np.zeros(n_labels)
     fits = label_fits(study, ballot.geometry.flags, (labels[order], units[order]), panel, panels)
-    long = n_labels * study.n_ratings > LONG_WORK
-    tracked = track(fits, total=n_labels, what="labels", long=long)
+    tracked = track(fits, total=n_labels, what="labels")
     for l, (p, of_panels, rates_of_label, converged) in enumerate(tracked):
         named = order[starts[l] : starts[l + 1]]
         close = np.abs(p - threshold) <= _ROUNDING

@@ -34,7 +34,6 @@ from setagree.inference.panel_members import (
     unweighted_units,
 )
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
-from setagree.limits import LONG_WORK
 from setagree.panels.consensus import Rule, Ties
 from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
@@ -75,9 +74,8 @@ def drawn_splits(
     """Yield blocks of splits, large enough to share work and small enough for memory."""
     few = study.kind == "labels" and study.n_values <= _FEW_VALUES
     at_once = max(1, _RATING_BLOCK_SIZE // study.n_ratings) if few else 1
-    long = n_splits * study.n_ratings > LONG_WORK
     starts = range(0, n_splits, at_once)
-    for start in track(starts, total=n_splits, at_once=at_once, what="splits", long=long):
+    for start in track(starts, total=n_splits, at_once=at_once, what="splits"):
         rounds = range(min(at_once, n_splits - start))
         rows, times = zip(*(random_split(study, k, generator) for _ in rounds), strict=True)
         yield np.stack(rows), np.stack(times)

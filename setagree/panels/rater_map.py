@@ -18,7 +18,7 @@ from setagree.errors import DataError, OptionError, counted, option
 from setagree.inference.panel_members import case_of, check_least, unweighted_units
 from setagree.inference.permutation import share_reached
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
-from setagree.limits import LONG_WORK, TIE
+from setagree.limits import TIE
 from setagree.panels.consensus import Ballot
 from setagree.panels.members import rater_index
 from setagree.progress import track
@@ -581,8 +581,7 @@ def rater_map(
     chart = _Chart(pairs, min_shared, placed, numbers)
     n_resamples = n_resamples if numbers else 0
     check_drawing(n_resamples, pairs.n_steps + LOOPED)
-    long = n_resamples * pairs.n_steps > LONG_WORK
-    rounds = track(range(n_resamples), total=n_resamples, what="reshuffles", long=long)
+    rounds = track(range(n_resamples), total=n_resamples, what="reshuffles")
     permuted = (chart.disagreement(pairs.permuted(generator)) for _ in rounds)
     null = np.array([chart.clusters(one).silhouette for one in permuted], dtype=float)
     units = unit_bimodality(study, compared.weights)

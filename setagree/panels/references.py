@@ -240,9 +240,6 @@ _TABLED = 64
 _LARGEST_SET = 200
 """Maximum number of labels of an answer for which a distance is tested."""
 
-_LONG_WORK = 5_000
-"""Patterns whose best subsets take about a second to find: more show their progress."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PanelScores(Result):
@@ -441,10 +438,8 @@ class BestSubsets:
         counts, starts, classes = self._classes(tally)
         n, c = counts.tobytes(), classes.tobytes()
         ends = zip(tally.indptr[1:].tolist(), starts[1:].tolist(), strict=True)
-        long, i, j = tally.n_patterns > _LONG_WORK, 0, 0
-        for p, (i_end, j_end) in enumerate(
-            track(ends, total=tally.n_patterns, what="patterns", long=long)
-        ):
+        i, j, tracked = 0, 0, track(ends, total=tally.n_patterns, what="patterns")
+        for p, (i_end, j_end) in enumerate(tracked):
             key = n[8 * i : 8 * i_end], c[16 * j : 16 * j_end]
             if key not in self._known:
                 self._known[key] = self._most(counts[i:i_end], *classes[j:j_end].T)

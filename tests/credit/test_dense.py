@@ -118,14 +118,13 @@ class TestCallable:
     def test_long_work_is_tracked(self, monkeypatch):
         told = []
 
-        def track(items, *, total, what, long):
-            told.append((total, what, long))
+        def track(items, *, total, what):
+            told.append((total, what))
             yield from items
 
         monkeypatch.setattr(dense, "track", track)
-        monkeypatch.setattr(dense, "LONG_LOOP", 10)
         callable_weights(VALUES, CallableDistance(gap))
-        assert told == [(8, "gap distances", True)]
+        assert told == [(8, "gap distances")]
 
 
 class TestMatrix:
