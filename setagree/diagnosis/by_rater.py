@@ -310,11 +310,8 @@ def _instead(whole: Agreement) -> str:
 
 
 _CHANGES = (
-    "estimate_without",
-    "difference",
-    "difference_standard_error",
-    "difference_low",
-    "difference_high",
+    *("estimate_without", "difference", "difference_standard_error"),
+    *("difference_low", "difference_high"),
 )
 
 
@@ -332,72 +329,51 @@ def _distances(study: Annotations, ratings: SortedRatings, far: Floats, size: Fl
 
 
 def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement, size: Floats) -> Row:
-    """Return the columns on labels, with NaN and None for numbers."""
-    if study.kind == "number":
-        absent = ("mean_set_size", "set_size_bias", "empty_rate", "empty_bias")
-        nothing = dict.fromkeys(absent, np.full(study.n_raters, np.nan))
-        return nothing | _no_labels(study.n_raters)
-    sets = labels_of_values(whole.tally.values, whole.tally.kind)
-    sizes = sets.sizes.astype(np.float64)
-    all_ratings = np.bincount(ratings.raters, size, study.n_raters)
-    out: Row = {}
-    for own, bias, x in (
-        ("mean_set_size", "set_size_bias", sizes),
-        ("empty_rate", "empty_bias", (sizes == 0).astype(np.float64)),
-    ):
-        values = x[ratings.values]
-        out[own] = np.bincount(ratings.raters, size * values, study.n_raters) / all_ratings
-        out[bias] = _versus_others(study, ratings, values, size)
-    return out | _label_habits(study, ratings, sets, size)
+    """Return the columns on labels, with NaN and None for numbers.
 
-
-def _versus_others(study: Annotations, ratings: SortedRatings, x: Floats, size: Floats) -> Floats:
-    """Return for each rater the mean of (own x - mean x of the others) over its shared ratings."""
-    sums = np.bincount(ratings.units, x, study.n_units)[ratings.units]
-    r = ratings.unit_ratings
-    shared = r > 1
-    gap = size * np.where(shared, x - (sums - x) / np.maximum(r - 1, 1), 0.0)
-    n = np.bincount(ratings.raters[shared], size[shared], study.n_raters)
-    return divided(np.bincount(ratings.raters, gap, study.n_raters), n)
-
-
-def _label_habits(
-    study: Annotations, ratings: SortedRatings, sets: SetGeometry, size: Floats
-) -> Row:
-    """Return the labels that each rater gave most and least often relative to the others."""
+    A bias is the mean of (own x - mean x of the others) over the shared ratings of the rater, with
+    x the size of the set, whether it is empty, or whether it has a label.
+    """
     from scipy import sparse
 
-    if not sets.n_labels:
-        return _no_labels(study.n_raters)
+    R, out = study.n_raters, dict.fromkeys(_HABITS, np.full(study.n_raters, np.nan))
+    out |= dict.fromkeys(("overused_label", "underused_label"), np.full(R, None))
+    if study.kind == "number":
+        return out
+    sets = labels_of_values(whole.tally.values, whole.tally.kind)
+    sizes = np.stack([sets.sizes, sets.sizes == 0], axis=1).astype(np.float64)
+    everyone = np.bincount(ratings.raters, size, R)
+    for name, x in zip(("mean_set_size", "empty_rate"), sizes[ratings.values].T, strict=True):
+        out[name] = np.bincount(ratings.raters, size * x, R) / everyone
     shared = np.flatnonzero(ratings.unit_ratings > 1)
-    g, u = ratings.raters[shared], ratings.units[shared]
-    w = size[shared]
-    apart = w / (ratings.unit_ratings[shared] - 1)
-    n, K = len(shared), len(sets.sizes)
-    rows = np.arange(n)
-    given = sparse.csr_array((np.ones(n), (rows, ratings.values[shared])), (n, K))
-    labels = given @ sets.flags
-    by_unit = sparse.csr_array((np.ones(n), (u, rows)), (study.n_units, n)) @ labels
-    of_rater = sparse.csr_array((w, (g, rows)), (study.n_raters, n))
-    thinned = sparse.csr_array((apart, (g, rows)), (study.n_raters, n))
-    around = sparse.csr_array((apart, (g, u)), (study.n_raters, study.n_units))
-    # gap_gl = sum over i of [x_il - mean of x_jl over the other raters j of the unit], (R, L).
-    gaps = (of_rater @ labels - (around @ by_unit - thinned @ labels)).tocsr()
-    total = np.bincount(g, w, study.n_raters)
-    total = np.where(total > 0, total, 1)
-    at_once = max(1, BLOCK_ENTRIES // sets.n_labels)
-    found = []
-    for start in range(0, study.n_raters, at_once):
+    n, g, u, w = len(shared), ratings.raters[shared], ratings.units[shared], size[shared]
+    rows, apart = np.arange(n), w / (ratings.unit_ratings[shared] - 1)
+    x = sparse.hstack([sizes, sets.flags], format="csr")[ratings.values[shared]]
+    by_unit = sparse.csr_array((np.ones(n), (u, rows)), (study.n_units, n)) @ x
+    of_rater = sparse.csr_array((w, (g, rows)), (R, n))
+    thinned = sparse.csr_array((apart, (g, rows)), (R, n))
+    around = sparse.csr_array((apart, (g, u)), (R, study.n_units))
+    # gap_gl = sum over i of [x_il - mean of x_jl over the other raters j of the unit], (R, 2 + L).
+    gaps = (of_rater @ x - (around @ by_unit - thinned @ x)).tocsr()
+    total = np.bincount(g, w, R)
+    out["set_size_bias"], out["empty_bias"] = divided(gaps[:, :2].toarray().T, total)
+    found, at_once = [], max(1, BLOCK_ENTRIES // max(sets.n_labels, 1))
+    for start in range(0, R if sets.n_labels else 0, at_once):
         part = slice(start, start + at_once)
-        bias = gaps[part].toarray() / total[part, None]
+        bias = divided(gaps[part, 2:].toarray(), total[part, None], 0.0)
         found.append((*_largest(bias, sets), *_largest(-bias, sets)))
-    over, overuse, under, underuse = map(np.concatenate, zip(*found, strict=True))
-    return {
-        "overused_label": over,
-        "overuse": overuse,
-        "underused_label": under,
-        "underuse": -underuse,
-    }
+    if found:
+        over, overuse, under, underuse = map(np.concatenate, zip(*found, strict=True))
+        out |= {"overused_label": over, "overuse": overuse}
+        out |= {"underused_label": under, "underuse": -underuse}
+    return out
+
+
+_HABITS = (
+    *("mean_set_size", "set_size_bias", "empty_rate", "empty_bias"),
+    *("overused_label", "overuse", "underused_label", "underuse"),
+)
+"""Columns on the labels of each rater."""
 
 
 def _largest(bias: Floats, sets: SetGeometry) -> tuple[npt.NDArray[np.object_], Floats]:
@@ -408,8 +384,3 @@ def _largest(bias: Floats, sets: SetGeometry) -> tuple[npt.NDArray[np.object_], 
     real = size > ROUNDING
     labels[~real] = None
     return labels, np.where(real, size, np.nan)
-
-
-def _no_labels(n_raters: int) -> Row:
-    labels = dict.fromkeys(("overused_label", "underused_label"), [None] * n_raters)
-    return labels | dict.fromkeys(("overuse", "underuse"), np.full(n_raters, np.nan))

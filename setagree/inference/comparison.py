@@ -438,18 +438,10 @@ class Comparison(Result):
             (*names, x.value, x.standard_error, *x.interval(self.level), x.p_value, x.n_undefined)
             for names, x in zip(self.names, self.differences, strict=True)
         )
-        columns = [
-            "first",
-            "second",
-            "difference",
-            "standard_error",
-            "low",
-            "high",
-            "p_value",
-            "n_undefined",
-        ]
-        frame = pd.DataFrame(rows, columns=columns).assign(n_shared_units=self.n_shared_units)
-        return frame.assign(p_holm=holm(frame["p_value"].to_numpy()))
+        columns = "first second difference standard_error low high p_value n_undefined"
+        frame = pd.DataFrame(rows, columns=columns.split())
+        p = holm(frame["p_value"].to_numpy())
+        return frame.assign(n_shared_units=self.n_shared_units, p_holm=p)
 
     @property
     def rests_on(self) -> list[dict[str, Any]]:

@@ -374,13 +374,10 @@ def monitor(
     ).ranks
     bound = pocock_bound(planned, level) if planned else 0.0
     rows, before = [], np.zeros(opened.n_units, dtype=bool)
-    last = earlier = None
+    last = part = earlier = None
     for last_batch, units in _looks(opened, as_objects(cells), order, planned):
-        part = score_part(whole, opened.take(units[opened.unit_codes]))
+        earlier, part = part, score_part(whole, opened.take(units[opened.unit_codes]))
         last = score_part(whole, opened.take((units & ~before)[opened.unit_codes]))
-        earlier = (
-            score_part(whole, opened.take(before[opened.unit_codes])) if before.any() else None
-        )
         n, n_rarer = part.n_pairable_units, part.inference.n_rarer
         width = bound / sqrt(n) if planned else robbins_factor(n, level)
         low, high = _ends(part, width, level)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from setagree.checks import Codes, Flags, Floats, check_cost, check_level
 from setagree.coefficients.case import ROUNDING, divided
+from setagree.coefficients.tails import t_quantile
 from setagree.coefficients.uncertain import jackknife_variance
 from setagree.credit.base import Weights, neighbours
 from setagree.distances.registry import DistanceLike
@@ -124,9 +125,9 @@ class FacetAgreement(Result):
         gap = float(self.frame["estimate"][i] - self.frame["estimate"][j])
         if self.frame["reason"][[i, j]].notna().any():
             return gap, float("nan"), float("nan")
-        n_units = self.frame["n_units"][[i, j]].to_numpy().min()
+        df = float(self.frame["n_units"][[i, j]].min() - 1)
         without = self.without[:, i] - self.without[:, j]
-        half = float(_t_quantile(n_units, self.level) * np.sqrt(jackknife_variance(without)))
+        half = -t_quantile(df, (1 + self.level) / 2) * float(np.sqrt(jackknife_variance(without)))
         return gap, gap - half, gap + half
 
     @property
@@ -261,13 +262,6 @@ class FacetAgreement(Result):
             f"<FacetAgreement [{self.distance}]: {estimates}; "
             f"{counted(self.study.n_units, 'unit')}, {counted(self.study.n_raters, 'rater')}>"
         )
-
-
-def _t_quantile(n_units: Codes, level: float) -> Floats:
-    """Return the quantile of t for n - 1 degrees of freedom, or NaN for one unit."""
-    from scipy.special import stdtrit
-
-    return np.asarray(stdtrit(np.where(n_units > 1, n_units - 1.0, np.nan), (1 + level) / 2))
 
 
 _STEPS_A_PAIR, _BYTES_A_CELL = 60, 48
@@ -559,13 +553,16 @@ def _table(
 
     `has_room` states whether stability limits the agreement with others.
     """
+    from scipy.special import stdtrit
+
     counts = pairs.counts.sum(axis=0)
     rows, names, who = zip(*(one for one in kinds.rows if counts[one[0]] > 0), strict=True)
     at = list(rows)
     full, each = pairs.estimates(), pairs.estimates(without=True)
     room, rooms = (pairs.rooms(x, kinds) if has_room else x * np.nan for x in (full, each))
     n_units = (pairs.counts[:, at] > 0).sum(axis=0)
-    estimates, without, t = full[at], each[:, at], _t_quantile(n_units, level)
+    # NaN for one unit
+    estimates, without, t = full[at], each[:, at], stdtrit(n_units - 1.0, (1 + level) / 2)
     reason = np.full(len(at), None, dtype=object)
     has, apart = pairs.counts[:, at] > 0, divided(pairs.apart, pairs.counts)[:, at]
     spread = apart.max(axis=0, where=has, initial=0) - apart.min(axis=0, where=has, initial=np.inf)
