@@ -343,12 +343,13 @@ def _habits(study: Annotations, ratings: SortedRatings, whole: Agreement, size: 
     sets = labels_of_values(whole.tally.values, whole.tally.kind)
     sizes = np.stack([sets.sizes, sets.sizes == 0], axis=1).astype(np.float64)
     everyone = np.bincount(ratings.raters, size, R)
-    for name, x in zip(("mean_set_size", "empty_rate"), sizes[ratings.values].T, strict=True):
-        out[name] = np.bincount(ratings.raters, size * x, R) / everyone
+    for name, each in zip(("mean_set_size", "empty_rate"), sizes[ratings.values].T, strict=True):
+        out[name] = np.bincount(ratings.raters, size * each, R) / everyone
     shared = np.flatnonzero(ratings.unit_ratings > 1)
     n, g, u, w = len(shared), ratings.raters[shared], ratings.units[shared], size[shared]
     rows, apart = np.arange(n), w / (ratings.unit_ratings[shared] - 1)
-    x = sparse.hstack([sizes, sets.flags], format="csr")[ratings.values[shared]]
+    x: Any = sparse.hstack([sparse.csr_array(sizes), sets.flags], format="csr")
+    x = x[ratings.values[shared]]
     by_unit = sparse.csr_array((np.ones(n), (u, rows)), (study.n_units, n)) @ x
     of_rater = sparse.csr_array((w, (g, rows)), (R, n))
     thinned = sparse.csr_array((apart, (g, rows)), (R, n))

@@ -18,9 +18,9 @@ from setagree.diagnosis.common import NOT_REQUESTED, SURE
 from setagree.distances.hierarchy import Parents, read_hierarchy
 from setagree.errors import CostError, OptionError, option
 from setagree.inference.panel_members import plain_units
+from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_study, takes_data
 from setagree.limits import BLOCK_ENTRIES
-from setagree.progress import track
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
@@ -425,12 +425,9 @@ def _drawn_pairs(
     (n, j), K, width = repeats.shape, len(c), _width(repeats, len(c))
     s, t = np.triu_indices(j, 1)
     k, l = np.triu_indices(K if width < n * len(s) else 1, 1)
-    at_once = max(1, BLOCK_ENTRIES // width)
-    starts = range(0, n_resamples, at_once)
-    tails = _tails(c, j)
-    for first in track(starts, total=n_resamples, at_once=at_once, what="reshuffles"):
-        b = min(at_once, n_resamples - first)
-        rows = slice(first, first + b)
+    tails, last = _tails(c, j), 0
+    for b in block_sizes(n_resamples, width, what="reshuffles"):
+        rows, last = slice(last, last + b), last + b
         if len(k):
             shares = c[k] * c[l] / (c[k] @ c[l])
             met = (generator.multinomial(n, shares, size=b) * repeats[0].prod()).astype(np.float64)

@@ -33,11 +33,12 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.jackknife import acceleration, jackknife
-from setagree.inference.panel_members import require_study
+from setagree.inference.panel_members import ratings_by_unit, require_study
 from setagree.inference.resampling import (
     Resampled,
     block_sizes,
     draw_times,
+    over_groups,
     over_resamples,
     row_weights,
 )
@@ -402,14 +403,7 @@ def _over_units(
     evaluate = [row.sums.reweighted for row in rows]
     width, n = max(row.n_values for row in rows), n_units.pop()
     if is_clustered(rows[0]):
-        inside = rows_of_clusters(rows)
-        n_clusters = inside[0].shape[0]
-
-        def of_clusters(draws: npt.NDArray[np.int64]) -> list[Floats]:
-            times = row_weights(draws, np.arange(n_clusters), n_clusters)
-            return [of(times @ rows_of) for of, rows_of in zip(evaluate, inside, strict=True)]
-
-        return over_resamples(of_clusters, n_clusters, n_resamples, generator, width=width)
+        return over_groups(evaluate, rows_of_clusters(rows), n_resamples, generator, width=width)
     tally = rows[0].tally
     many = tally.n_units >= max(_MANY_UNITS, _UNITS_PER_PATTERN * tally.n_patterns)
     by_pattern = on_one_tally(rows) and not any(row.definition.needs_raters for row in rows)
@@ -540,20 +534,14 @@ class TwoWay:
     @cached_property
     def _pairs(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], Floats]:
         """The pairs of ratings within units: unit, two raters, distance / d_max."""
-        study, weights = self.study, self.agreement.weights
-        order = np.argsort(study.unit_codes, kind="stable")
-        pairs = zip((order[:0], order[:0]), *neighbours(study.unit_codes[order]), strict=True)
-        one, two = (order[np.concatenate(places)] for places in pairs)
-        d = weights.distance_at(study.value_codes[one], study.value_codes[two])
-        raters = study.rater_codes
-        return study.unit_codes[one], raters[one], raters[two], d / weights.max_distance
+        (u, g, v), weights = self._by_unit, self.agreement.weights
+        one, two = np.concatenate([*neighbours(u)], axis=1)
+        return u[one], g[one], g[two], weights.distance_at(v[one], v[two]) / weights.max_distance
 
     @cached_property
     def _by_unit(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
         """The unit, rater and value of each rating, sorted by unit."""
-        study = self.study
-        order = np.argsort(study.unit_codes, kind="stable")
-        return study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
+        return ratings_by_unit(self.study)
 
     @cached_property
     def _dense(self) -> DenseWeights | None:

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from setagree.checks import Floats, Rng, as_generator, check_level, check_resamples, public
 from setagree.coefficients.case import ROUNDING
@@ -30,7 +29,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.panel_members import require_study
-from setagree.inference.resampling import over_resamples, row_weights
+from setagree.inference.resampling import over_groups
 from setagree.inference.unit_order import (
     Places,
     check_weighted,
@@ -738,12 +737,7 @@ def _resampled(
     of_row = [counted_in(place, one, n_places) for place, one in both]
     evaluate = [one.sums.reweighted for one in agreements]
     width = max(agreement.n_values for agreement in agreements)
-
-    def estimates(draws: npt.NDArray[np.int64]) -> list[Floats]:
-        times = row_weights(draws, np.arange(n_places), n_places)
-        return [of(times @ matrix) for of, matrix in zip(evaluate, of_row, strict=True)]
-
-    return over_resamples(estimates, n_places, n_resamples, generator, width=width)
+    return over_groups(evaluate, of_row, n_resamples, generator, width=width)
 
 
 def _in_order(agreements: list[Agreement], places: list[Places]) -> list[Places]:

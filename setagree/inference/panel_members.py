@@ -100,6 +100,12 @@ def flags(n: int, codes: Iterable[int]) -> Flags:
     return out
 
 
+def ratings_by_unit(study: Annotations) -> tuple[Codes, Codes, Codes]:
+    """Return the unit, rater and value of each rating, unit by unit."""
+    order = np.argsort(study.unit_codes, kind="stable")
+    return study.unit_codes[order], study.rater_codes[order], study.value_codes[order]
+
+
 def answers_of(study: Annotations, rater: int) -> Codes:
     """Return the value of a rater's answer to each unit, or -1."""
     own, answers = study.rater_codes == rater, np.full(study.n_units, -1)

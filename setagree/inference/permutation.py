@@ -20,7 +20,6 @@ from setagree.inference.shuffler import Cells, Shuffler
 from setagree.inference.unit_order import is_clustered
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import MAX_RESHUFFLED, MAX_TABLE_CELLS, TIE
-from setagree.progress import track
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.attributes import OfUnits
@@ -394,7 +393,7 @@ def null_estimates(
     exact = n_arrangements <= n_resamples
     width = len(cells.value) if is_table else cells.width
     check_drawing(int(min(n_arrangements, n_resamples)), width)
-    estimates = cells.all_estimates() if exact else cells.estimates(n_resamples, generator, track)
+    estimates = cells.all_estimates() if exact else cells.estimates(n_resamples, generator)
     return estimates, exact
 
 

@@ -108,6 +108,27 @@ def over_resamples(
     return [np.concatenate(part) for part in zip(*map(evaluate, blocks), strict=True)]
 
 
+def over_groups(
+    evaluate: Sequence[Callable[[Floats], Floats]],
+    of_row: Sequence[Any],
+    n_resamples: int,
+    generator: np.random.Generator,
+    *,
+    width: int,
+) -> list[Floats]:
+    """Return what functions of the numbers of draws of each row give if groups of rows are drawn.
+
+    `of_row` has for each function the number of units by group and row, as a sparse array.
+    """
+    n = of_row[0].shape[0]
+
+    def estimates(draws: npt.NDArray[np.int64]) -> list[Floats]:
+        times = row_weights(draws, np.arange(n), n)
+        return [of(times @ rows) for of, rows in zip(evaluate, of_row, strict=True)]
+
+    return over_resamples(estimates, n, n_resamples, generator, width=width)
+
+
 def random_ranks(units: npt.NDArray[Any], generator: np.random.Generator) -> npt.NDArray[np.intp]:
     """Return the rank of each rating, from 0, in a random order of the ratings of its unit."""
     order, sizes = np.lexsort((generator.random(len(units)), units)), np.bincount(units)

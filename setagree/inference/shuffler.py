@@ -7,7 +7,7 @@ of ratings has millions of pairs but few distinct values, so its values are coun
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from math import exp, inf, lgamma
@@ -19,6 +19,7 @@ from setagree.coefficients.case import Case, pattern_disagreement
 from setagree.coefficients.chance_models import Model
 from setagree.coefficients.sums import Sums, coefficient, features
 from setagree.credit.base import DenseWeights, Weights
+from setagree.progress import track
 from setagree.study.tally import Tally
 
 BLOCK_SIZE = 120_000
@@ -87,16 +88,8 @@ class Cells:
             logs += lgamma(int(counts.sum()) + 1) - sum(lgamma(n + 1) for n in counts)
         return round(exp(logs)) if logs < 40 else inf
 
-    def estimates(
-        self,
-        n_resamples: int,
-        generator: np.random.Generator,
-        track: Callable[..., Iterable[int]] = lambda starts, **_: starts,
-    ) -> Floats:
-        """Return the estimates of random reshuffles, of shape (n_resamples,).
-
-        `track` shows the progress of the blocks; see `setagree.progress`.
-        """
+    def estimates(self, n_resamples: int, generator: np.random.Generator) -> Floats:
+        """Return the estimates of random reshuffles, of shape (n_resamples,)."""
         at_once = self._block_rows
         starts = range(0, n_resamples, at_once)
         np.empty(_REUSED)

@@ -13,7 +13,7 @@ from setagree.coefficients.case import divided
 from setagree.credit.base import neighbours
 from setagree.credit.geometry import SetGeometry
 from setagree.errors import ConvergenceWarning, check_choice, counted, warn
-from setagree.inference.panel_members import unweighted_units
+from setagree.inference.panel_members import ratings_by_unit, unweighted_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
@@ -44,13 +44,9 @@ class Answers:
     """
 
     def __init__(self, study: Annotations, flags: Any) -> None:
-        sizes = np.bincount(study.unit_codes, minlength=study.n_units)
-        order = np.argsort(study.unit_codes, kind="stable")
-        order = order[sizes[study.unit_codes[order]] >= 2]
-        units, raters, values = (
-            codes[order].astype(np.intp)
-            for codes in (study.unit_codes, study.rater_codes, study.value_codes)
-        )
+        codes = ratings_by_unit(study)
+        is_paired = np.bincount(codes[0])[codes[0]] >= 2
+        units, raters, values = (each[is_paired].astype(np.intp) for each in codes)
         self.units, self.raters, self.values = units, raters, values
         self.flags, L = flags.astype(np.float64), flags.shape[1]
         self.shape = study.n_units, study.n_raters, L

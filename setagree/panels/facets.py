@@ -31,6 +31,7 @@ from setagree.inference.panel_members import (
     people_of,
     plain_units,
     rater_codes,
+    ratings_by_unit,
     require_raters,
 )
 from setagree.large.joining import is_data, with_models
@@ -346,10 +347,7 @@ class PairTable:
         )
         self.apart, self.counts = np.zeros((2, n, kinds.n_rows))
         self.sides, self.r = np.zeros((kinds.n_rows, len(kinds.groups) + 1)), r
-        order = np.argsort(study.unit_codes, kind="stable")
-        units, raters, values = (
-            codes[order] for codes in (study.unit_codes, study.rater_codes, study.value_codes)
-        )
+        units, raters, values = ratings_by_unit(study)
         self.within = np.zeros(n)
         for left, right in neighbours(units):
             d = weights.distance_at(values[left], values[right])

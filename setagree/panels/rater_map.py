@@ -15,7 +15,12 @@ from setagree.coefficients.case import ROUNDING, divided
 from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, counted, option
-from setagree.inference.panel_members import case_of, check_least, unweighted_units
+from setagree.inference.panel_members import (
+    case_of,
+    check_least,
+    ratings_by_unit,
+    unweighted_units,
+)
 from setagree.inference.permutation import share_reached
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import TIE
@@ -175,11 +180,8 @@ class SharedPairs:
     """The pairs of ratings within units; each pair of raters has those of their shared units."""
 
     def __init__(self, study: Annotations, weights: Weights) -> None:
-        order = np.argsort(study.unit_codes, kind="stable")
         self.weights, self.n_raters = weights, study.n_raters
-        self.units, self.raters, self.values = (
-            codes[order] for codes in (study.unit_codes, study.rater_codes, study.value_codes)
-        )
+        self.units, self.raters, self.values = ratings_by_unit(study)
         self.ratings = np.bincount(study.unit_codes).astype(np.int64)
         self.n_pairs = int((self.ratings * (self.ratings - 1) // 2).sum())
 
