@@ -310,8 +310,7 @@ def dense_weights(weights: Weights) -> DenseWeights | None:
     K = weights.n_values
     if K > _DENSE_VALUES:
         return None
-    k, l = np.divmod(np.arange(K * K), K)
-    distances = weights.distance_at(k, l).reshape(K, K)
+    distances = weights.block(np.arange(K), np.arange(K))
     return DenseWeights(weights.values, distances, relative=weights.max_distance < 1)
 
 
