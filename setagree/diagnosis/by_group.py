@@ -35,6 +35,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, listing, option, shorten
 from setagree.inference.comparison import holm
 from setagree.inference.panel_members import plain_units, require_raters
+from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, ReadingOptions, open_table, takes_data, with_reading
 from setagree.limits import BLOCK_UNITS, MAX_PERMUTED_UNITS, MAX_SCORED_GROUPS
 from setagree.scoring.coefficients import CoefficientLike
@@ -89,9 +90,7 @@ def _exchangeability(parts: Parts, n_resamples: int, generator: np.random.Genera
     if np.isnan(observed) or not isinstance(model, Fixed | Urn):
         return float("nan")
     case, reached, total = parts.whole.case, 1, 1
-    at_once = max(1, BLOCK_UNITS // n)
-    for start in range(0, n_resamples, at_once):
-        B = min(at_once, n_resamples - start)
+    for B in block_sizes(n_resamples, n, most=BLOCK_UNITS, what="permutations"):
         of_row = np.empty((B, n), dtype=np.intp)
         of_row[:, order] = generator.permuted(np.tile(groups, (B, 1)), axis=1)
         # B copies of the units, one after the other.

@@ -182,15 +182,13 @@ def pair_matrix(pairs: pd.DataFrame, *, column: str = "estimate") -> pd.DataFram
         raise OptionError(
             f"the pairs have no column of numbers {shorten(column)}.{did_you_mean(column, numbers)}"
         )
-    turned = pairs.rename(columns={"rater_a": "rater_b", "rater_b": "rater_a"})
-    both = pd.concat([pairs, turned], ignore_index=True)
-    codes, raters = pd.factorize(both["rater_a"])
-    order = np.argsort([str(rater) for rater in raters], kind="stable")
-    place = np.argsort(order)
+    sides = pairs["rater_a"].tolist(), pairs["rater_b"].tolist()
+    raters = sorted(dict.fromkeys([*sides[0], *sides[1]]), key=str)
+    place = {rater: k for k, rater in enumerate(raters)}
+    a, b = ([place[rater] for rater in side] for side in sides)
     square = np.full((len(raters), len(raters)), np.nan)
-    others = raters.get_indexer(pd.Index(both["rater_b"], tupleize_cols=False))
-    square[place[codes], place[others]] = both[column]
-    names = pd.Index(raters[order], tupleize_cols=False)
+    square[a, b] = square[b, a] = pairs[column]
+    names = pd.Index(raters, tupleize_cols=False)
     return pd.DataFrame(square, index=names.rename("rater_a"), columns=names.rename("rater_b"))
 
 

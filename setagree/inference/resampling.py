@@ -40,12 +40,14 @@ class Resampled(Result):
         return len(self.distribution) - len(self.defined)
 
 
-def block_sizes(n_resamples: int, width: int, *, what: str = "resamples") -> Iterator[int]:
+def block_sizes(
+    n_resamples: int, width: int, *, most: int = BLOCK_ENTRIES, what: str = "resamples"
+) -> Iterator[int]:
     """Yield the numbers of resamples in blocks of bounded memory, and show the progress.
 
-    `width` is the number of entries of a resample.
+    A block has one resample, or several with `most` entries in all, `width` each.
     """
-    at_once = max(1, BLOCK_ENTRIES // width)
+    at_once = max(1, most // width)
     starts = range(0, n_resamples, at_once)
     for start in track(starts, total=n_resamples, at_once=at_once, what=what):
         yield min(at_once, n_resamples - start)

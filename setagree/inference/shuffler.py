@@ -19,7 +19,7 @@ from setagree.coefficients.case import Case, pattern_disagreement
 from setagree.coefficients.chance_models import Model
 from setagree.coefficients.sums import Sums, coefficient, features
 from setagree.credit.base import DenseWeights, Weights
-from setagree.progress import track
+from setagree.inference.resampling import block_sizes
 from setagree.study.tally import Tally
 
 BLOCK_SIZE = 120_000
@@ -90,11 +90,8 @@ class Cells:
 
     def estimates(self, n_resamples: int, generator: np.random.Generator) -> Floats:
         """Return the estimates of random reshuffles, of shape (n_resamples,)."""
-        at_once = self._block_rows
-        starts = range(0, n_resamples, at_once)
         np.empty(_REUSED)
-        blocks = track(starts, total=n_resamples, at_once=at_once, what="reshuffles")
-        sizes = (min(at_once, n_resamples - start) for start in blocks)
+        sizes = block_sizes(n_resamples, self.n_held, most=BLOCK_SIZE, what="reshuffles")
         return np.concatenate([self.evaluate(self.reshuffled(n, generator)) for n in sizes])
 
     def reshuffled(self, n: int, generator: np.random.Generator) -> Codes:
@@ -109,16 +106,13 @@ class Cells:
     def all_estimates(self) -> Floats:
         """Return the estimates of all distinct arrangements."""
         orders = arrangements([self.value[cells] for cells in self.groups])
-        blocks = iter(lambda: list(itertools.islice(orders, self._block_rows)), [])
+        at_once = max(1, BLOCK_SIZE // self.n_held)
+        blocks = iter(lambda: list(itertools.islice(orders, at_once)), [])
         return np.concatenate([self.evaluate(np.stack(block)) for block in blocks])
 
     def evaluate(self, V: Codes) -> Floats:
         """Return the estimates of reshuffles V."""
         raise NotImplementedError
-
-    @property
-    def _block_rows(self) -> int:
-        return max(1, BLOCK_SIZE // self.n_held)
 
     @property
     def n_held(self) -> int:

@@ -33,9 +33,9 @@ from setagree.inference.panel_members import (
     rater_codes,
     unweighted_units,
 )
+from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.panels.consensus import Rule, Ties
-from setagree.progress import track
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import Scorer, main_distance
 from setagree.scoring.table_notes import rarity_sentences
@@ -73,11 +73,9 @@ def drawn_splits(
 ) -> Iterator[tuple[Codes, Floats]]:
     """Yield blocks of splits, large enough to share work and small enough for memory."""
     few = study.kind == "labels" and study.n_values <= _FEW_VALUES
-    at_once = max(1, _RATING_BLOCK_SIZE // study.n_ratings) if few else 1
-    starts = range(0, n_splits, at_once)
-    for start in track(starts, total=n_splits, at_once=at_once, what="splits"):
-        rounds = range(min(at_once, n_splits - start))
-        rows, times = zip(*(random_split(study, k, generator) for _ in rounds), strict=True)
+    most = _RATING_BLOCK_SIZE if few else 1
+    for n in block_sizes(n_splits, study.n_ratings, most=most, what="splits"):
+        rows, times = zip(*(random_split(study, k, generator) for _ in range(n)), strict=True)
         yield np.stack(rows), np.stack(times)
 
 

@@ -1,6 +1,5 @@
 """The map of the raters: exact geometry, scikit-learn's silhouettes, clusters and noise."""
 
-import importlib
 import itertools
 import re
 
@@ -24,9 +23,6 @@ from setagree.panels.rater_map import (
     silhouettes,
     unit_bimodality,
 )
-
-# The package gives the name to the function.
-maps = importlib.import_module("setagree.panels.rater_map")
 
 
 def two_camps(units=30, noise=0.1, seed=0):
@@ -133,19 +129,6 @@ class TestDistances:
         crowd = [(f"r{g}", u, "a") for g in range(40_000) for u in (g, g + 1)]
         with pytest.raises(DataError, match=r"40,000 raters are too many \(the limit is 2,000\)"):
             rater_map(sa.Annotations.from_triples(crowd))
-
-    @pytest.mark.parametrize(("n", "long"), [(40, False), (400, True)])
-    def test_raters_count_as_work(self, monkeypatch, n, long):
-        said = []
-
-        def track(items, **options):
-            said.append(options["long"])
-            return items[:1]
-
-        monkeypatch.setattr(maps, "track", track)
-        pairs = [(f"r{(u + k) % n}", u, "ab"[k]) for u in range(n) for k in (0, 1)]
-        rater_map(sa.Annotations.from_triples(pairs), rng=1)
-        assert said == [long]
 
     def test_min_shared(self):
         rows = text("a a b / b b c / a . a / b . b / c c .")
