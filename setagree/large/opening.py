@@ -66,10 +66,8 @@ from setagree.study.spans import PLACE
 from setagree.study.tally import Tally
 
 Study: TypeAlias = Annotations | Tally
-RaterAnswers: TypeAlias = (
-    "Sequence[Any] | Mapping[Any, Any] | npt.NDArray[Any] | pd.Series[Any] | pd.DataFrame"
-)
-"""Answers of one rater, one per unit or a dict of unit to answer; or flags per unit."""
+RaterAnswers: TypeAlias = "Sequence[Any] | Mapping[Any, Any] | npt.NDArray[Any] | pd.Series[Any]"
+"""Answers of one rater, one per unit, or a dict of unit to answer."""
 
 Answers: TypeAlias = "Mapping[Any, Any] | Sequence[Any] | npt.NDArray[Any]"
 Data: TypeAlias = "Study | Frame | Paths | Answers | Source"

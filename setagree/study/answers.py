@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -17,8 +16,6 @@ from setagree.study.assembly import LongColumns
 from setagree.study.codes import Column, as_objects, is_ordered
 from setagree.study.columns import usual_roles
 from setagree.study.labels import is_missing
-
-_INDEXED = (pd.Series, pd.DataFrame)
 
 
 @cache
@@ -59,8 +56,7 @@ def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> 
     ----------
     data : sequence
         One object (a dict, triples, an array or list of lists), or the answers of several raters,
-        one sequence or one dict of unit to answer each. Collections in them are label sets, and
-        arrays of flags have a row per unit.
+        one sequence or one dict of unit to answer each. Collections in them are label sets.
     raters_in_rows : bool, optional
         Whether the rows of one array or list of lists, or the keys of one dict, are raters, or
         units. Default: raters, but units for a dict of dicts.
@@ -68,8 +64,8 @@ def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> 
     Raises
     ------
     DataError
-        The objects have none of these forms (the message gives their shapes), or the columns or
-        flags of the raters have different indexes or labels.
+        The objects have none of these forms (the message gives their shapes), or the columns of
+        the raters have different indexes.
 
     Examples
     --------
@@ -130,7 +126,7 @@ def _of_dict(by_key: Mapping[Any, Any], *, raters_in_rows: bool | None) -> LongC
         forms = "{unit: [answers]}", "{rater: [answers]}"
         are_raters = raters_in_rows is not False
         long = _by_rater([*by_key], rows, [by_key])
-        if not (are_raters or any(isinstance(row, _INDEXED) for row in rows)):
+        if not (are_raters or any(isinstance(row, pd.Series) for row in rows)):
             long = long._replace(unit=long.unit.map(lambda k: f"rater {k + 1}"))
     if not are_raters:
         long = long._replace(unit=long.rater, rater=long.unit)
@@ -160,8 +156,7 @@ def _by_rater(
     lengths = {*map(len, sequences)}
     if len(sequences) < max(2, len(columns)) or len(lengths) != 1 or 0 in lengths:
         raise _no_answers(data)
-    _check_flags([row for row in rows if _are_flags(row)])
-    units = _units([row for row in rows if isinstance(row, _INDEXED)], next(iter(lengths)))
+    units = _units([row for row in rows if isinstance(row, pd.Series)], next(iter(lengths)))
     return LongColumns(
         pd.Series(np.tile(units, len(sequences)), dtype=object).infer_objects(),
         layouts.repeated(names, len(units)),
@@ -172,9 +167,6 @@ def _by_rater(
 
 def _answers(row: Any) -> Column | None:
     """Return the answers of one rater as a column, or None if they are not a sequence of them."""
-    if _are_flags(row):
-        names = [*row.columns] if isinstance(row, pd.DataFrame) else None
-        return layouts.from_cube(np.asarray(row)[None], names, None, None, None).answer
     if not isinstance(row, _rows()) and callable(getattr(row, "to_list", None)):  # of Polars
         row = row.to_list()
     if not isinstance(row, _rows()) or (isinstance(row, np.ndarray) and row.ndim != 1):
@@ -189,22 +181,6 @@ def _answers(row: Any) -> Column | None:
     return pd.Series(row).reset_index(drop=True)
 
 
-def _are_flags(row: Any) -> bool:
-    """Return whether the answers of one rater are flags of shape (units, labels)."""
-    return isinstance(row, pd.DataFrame) or (isinstance(row, np.ndarray) and row.ndim == 2)
-
-
-def _check_flags(flags: Sequence[pd.DataFrame | npt.NDArray[Any]]) -> None:
-    """Raise an error for labels that only some of the raters' flags have a column for."""
-    axes = [[*(x.columns if isinstance(x, pd.DataFrame) else range(x.shape[1]))] for x in flags]
-    n_columns = Counter(label for axis in axes for label in axis)
-    if some := [label for label, n in n_columns.items() if n < len(axes)]:
-        raise DataError(
-            f"only some of the raters have a column of flags for {listing(some)}: add it for the "
-            "others, with 0 where the label does not apply, or remove it."
-        )
-
-
 def _rater_names(rows: Iterable[Any]) -> list[object]:
     """Return the names of the raters: those of pandas columns, otherwise numbers."""
     names = [getattr(row, "name", None) for row in rows]
@@ -213,9 +189,7 @@ def _rater_names(rows: Iterable[Any]) -> list[object]:
     return [f"rater {k + 1}" for k in range(len(names))]
 
 
-def _units(
-    indexed: Sequence[pd.Series[Any] | pd.DataFrame], n_units: int
-) -> npt.NDArray[np.object_]:
+def _units(indexed: Sequence[pd.Series[Any]], n_units: int) -> npt.NDArray[np.object_]:
     """Return the names of the units: the index of pandas objects, which must be common to all."""
     if not indexed:
         return as_objects(range(n_units))
