@@ -24,6 +24,7 @@ from setagree.errors import (
     did_you_mean,
     listing,
     option,
+    shorten,
 )
 from setagree.large.opening import (
     Data,
@@ -192,16 +193,12 @@ def question_table(
 
 def _check_weights(weights: Mapping[str, float], questions: Iterable[str]) -> None:
     """Raise an error unless every question has a weight of 0 or more, and one of more than 0."""
-    if {*weights} != {*questions}:
+    numbers = weights.values()
+    fits = all(isinstance(w, int | float) and 0 <= w < np.inf for w in numbers) and any(numbers)
+    if not fits or {*weights} != {*questions}:
         raise OptionError(
-            f"weights= has weights for {listing([*weights])}; it must have one for each of "
-            f"{listing([*questions])}, which is 0 to omit a question."
-        )
-    fits = all(isinstance(w, int | float) and 0 <= w < np.inf for w in weights.values())
-    if not fits or not any(weights.values()):
-        raise OptionError(
-            "weights= must be numbers of 0 or more, one of them more than 0, not "
-            f"{listing([*weights.values()])}."
+            f"weights= must have one number of 0 or more for each of {listing([*questions])}, one "
+            f"of them more than 0, not {shorten({**weights})}."
         )
 
 

@@ -246,11 +246,7 @@ def _unknown_labels(
     ]
     rest = len(labels) - len(shown)
     first = int(np.flatnonzero(np.isin(codes, [*failures]))[0])
-    pair = next(((x, near[x][0]) for x in labels if near[x]), ("joyful", "joy"))
-    way = python_or_command(
-        f"{{{pair[1]!r}: {pair[1]!r}, {pair[0]!r}: {pair[1]!r}, ...}}",
-        f"--codebook {pair[1]},{pair[0]}={pair[1]}",
-    )
+    way = python_or_command("{'joy': 'joy', 'joyful': 'joy'}", "--codebook joy,joyful=joy")
     verb = "is" if len(labels) == 1 else "are"
     return LabelError(
         f"{counted(len(labels), 'label')} {verb} not in the codebook: {', '.join(shown)}"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from xml.etree import ElementTree as ET
 
 from setagree.wording.sentences import visible
 
-_WORDS = {True: "holds", False: "fails", None: "no verdict"}
-_GITHUB = {True: "notice", False: "error", None: "error"}
-_JUNIT = {True: "system-out", False: "failure", None: "error"}
+_KINDS = {
+    True: ("holds", "notice", "system-out"),
+    False: ("fails", "error", "failure"),
+    None: ("no verdict", "error", "error"),
+}
+"""The words of a log, of GitHub and of JUnit for a decision, by whether it holds."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ class Decision:
         >>> Decision("alpha of a.csv", False, "Alpha is below 0.8.").line
         'fails: alpha of a.csv. Alpha is below 0.8.'
         """
-        return visible(f"{_WORDS[self.holds]}: {self.name}. {' '.join(self.basis.split())}")
+        word = _KINDS[self.holds][0]
+        return visible(f"{word}: {self.name}. {' '.join(self.basis.split())}")
 
 
 def exit_code(decisions: Sequence[Decision]) -> int:
@@ -58,25 +62,23 @@ def exit_code(decisions: Sequence[Decision]) -> int:
 def _github(decisions: Sequence[Decision]) -> str:
     """Return workflow commands, in whose data % and ends of lines are escaped."""
     return "\n".join(
-        f"::{_GITHUB[each.holds]} title=setagree::{each.line.replace('%', '%25')}"
+        f"::{_KINDS[each.holds][1]} title=setagree::{each.line.replace('%', '%25')}"
         for each in decisions
     )
 
 
 def _junit(decisions: Sequence[Decision]) -> str:
     """Return a JUnit report with a test case per decision."""
-    kinds, cases = [_JUNIT[each.holds] for each in decisions], []
+    kinds = [_KINDS[each.holds][2] for each in decisions]
+    counts = {"tests": len(kinds), "failures": kinds.count("failure")}
+    counts["errors"] = kinds.count("error")
+    suite = ET.Element("testsuite", {k: str(n) for k, n in counts.items()}, name="setagree")
     for each, kind in zip(decisions, kinds, strict=True):
-        name, line = html.escape(visible(each.name)), html.escape(each.line)
-        message = "" if kind == "system-out" else f' message="{line}"'
-        cases += [
-            f'  <testcase classname="setagree" name="{name}">',
-            f"    <{kind}{message}>{line}</{kind}>",
-            "  </testcase>",
-        ]
-    counts = f'failures="{kinds.count("failure")}" errors="{kinds.count("error")}"'
-    suite = f'<testsuite name="setagree" tests="{len(kinds)}" {counts}>'
-    return "\n".join(['<?xml version="1.0"?>', suite, *cases, "</testsuite>"])
+        case = ET.SubElement(suite, "testcase", classname="setagree", name=visible(each.name))
+        attributes = {} if each.holds else {"message": each.line}
+        ET.SubElement(case, kind, attributes).text = each.line
+    ET.indent(suite)
+    return f'<?xml version="1.0"?>\n{ET.tostring(suite, encoding="unicode")}'
 
 
 GATE_FORMS: dict[str, Callable[[Sequence[Decision]], str]] = {

@@ -149,7 +149,7 @@ def test_an_export_with_several_controls(tmp_path):
         (
             QUESTIONS,
             {"weights": {"x": 1}},
-            "weights= has weights for 'x'; it must have",
+            "one number of 0 or more for each of 'emotion', 'stance', one of them more than 0, not {",
         ),
         (
             QUESTIONS,
@@ -233,10 +233,10 @@ def test_command(tmp_path):
 @pytest.mark.parametrize(
     ("weights", "sentence"),
     [
-        ({"emotion": 3, "stance": -1}, "must be numbers of 0 or more"),
-        ({"emotion": 0, "stance": 0}, "must be numbers of 0 or more"),
-        ({"emotion": 1, "stance": np.nan}, "must be numbers of 0 or more"),
-        ({"emotion": 3}, "must have one for each of 'emotion', 'stance'"),
+        ({"emotion": 3, "stance": -1}, "one number of 0 or more for each of"),
+        ({"emotion": 0, "stance": 0}, "one number of 0 or more for each of"),
+        ({"emotion": 1, "stance": np.nan}, "one number of 0 or more for each of"),
+        ({"emotion": 3}, "one number of 0 or more for each of 'emotion', 'stance'"),
     ],
 )
 def test_weights_that_are_refused(weights, sentence):

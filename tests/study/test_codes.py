@@ -190,7 +190,7 @@ class TestLabelColumns:
         assert sentence == (
             "1 label is not in the codebook: 'suprise' (1 answer, near 'surprise'). First: Row 1. "
             "Correct the answers, or add to the codebook the labels, or spellings of its labels, "
-            "as in {'surprise': 'surprise', 'suprise': 'surprise', ...}."
+            "as in {'joy': 'joy', 'joyful': 'joy'}."
         )
 
     @pytest.mark.parametrize("cells", [["a", "b"], [["a"], ["b"]]], ids=["text", "lists"])
