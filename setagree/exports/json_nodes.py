@@ -110,9 +110,8 @@ class Node:
         return frozenset([item.label() for item in self.items()])
 
     def number_set(self) -> frozenset[Label] | None:
-        """Return this number as a label (2.0 as 2), or None if it is NaN."""
-        number = self.number()
-        if number != number:
+        """Return this number as a label (2.0 as 2), or None if it is null or NaN."""
+        if self.value is None or (number := self.number()) != number:
             return None
         is_whole = isinstance(number, float) and number.is_integer()
         return frozenset([str(int(number) if is_whole else number)])

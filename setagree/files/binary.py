@@ -7,7 +7,7 @@ import json
 import os
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import islice
 from math import inf
@@ -157,11 +157,7 @@ def _open_document_rows(
         )
     }
     rows_of = {name: list(_repeated_rows(sheet)) for name, sheet in sheets.items()}
-    widths = {
-        name: max((sum(map(bool, cells)) for _, cells in rows), default=0)
-        for name, rows in rows_of.items()
-    }
-    name = _sheet_name(source, [*sheets], widths)
+    name = _sheet_name(source, {name: (x for _, x in rows) for name, rows in rows_of.items()})
     last = source.n_above + limit if limit is not None else inf
     yield from ((n, cells) for n, cells in rows_of[name] if source.n_above < n <= last)
 
@@ -209,28 +205,27 @@ def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:
 
 def _only_sheet(source: Source, book: Any) -> Any:
     """Return the sheet of the source's name or number, or the only one with cells."""
-    sheets: Sequence[Any] = book.worksheets
-    titles = [sheet.title for sheet in sheets]
-    widths = {s.title: _width(s) for s in sheets} if source.sheet is None else {}
-    return sheets[titles.index(_sheet_name(source, titles, widths))]
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    rows = {title: ([c.value for c in row] for row in _cells(s)) for title, s in sheets.items()}
+    return sheets[_sheet_name(source, rows)]
 
 
-def _width(sheet: Any) -> int:
-    """Return the largest number of cells in a row of a sheet; 2 or more is enough."""
+def _width(rows: Iterable[Sequence[object]]) -> int:
+    """Return the largest number of cells in a row; 2 or more is enough."""
     width = 0
-    for row in _cells(sheet):
-        width = max(width, sum(cell.value is not None for cell in row))
+    for row in rows:
+        width = max(width, sum(cell not in (None, "") for cell in row))
         if width > 1:
             break
     return width
 
 
-def _sheet_name(source: Source, titles: list[str], widths: Mapping[str, int]) -> str:
+def _sheet_name(source: Source, rows: Mapping[str, Iterable[Sequence[object]]]) -> str:
     """Return the name of the sheet of a name or number, or of the only one that may be a table.
 
-    `widths` are the largest numbers of cells in a row of each sheet; a sheet of notes has one.
+    `rows` are the cells of each sheet; a sheet of notes has at most one in a row.
     """
-    name = source.sheet
+    name, titles = source.sheet, [*rows]
     if name is not None:
         number = str(name).strip()
         if name in titles:
@@ -239,6 +234,7 @@ def _sheet_name(source: Source, titles: list[str], widths: Mapping[str, int]) ->
             return titles[int(number) - 1]
         present = f"it has {counted(len(titles), 'sheet')}, {listing(titles)}, numbered from 1"
         raise FileError(f"{source} has no sheet {name!r}; {present}.{did_you_mean(name, titles)}")
+    widths = {title: _width(rows[title]) for title in titles}
     filled = [title for title, width in widths.items() if width]
     tables = [title for title in filled if widths[title] > 1] or filled
     if not filled:

@@ -363,10 +363,9 @@ def header_below_title(
             text = shorten(title[0].lstrip("\ufeff"))
             # A wide row above may be the header, with repeated names.
             if n == wide[0][0] and usual_roles(texts) and not usual_roles(title):
-                above = f"{what} {first}, {text}," if n == first + 1 else f"the {what}s above it"
-                ignored = f"{above} {'is' if n == first + 1 else 'are'} ignored"
-                names = f"{what} {n} is read as the names of the columns, and {ignored}"
-                warn(f"{source}: {names} ({option('header_row', n)}).", SetagreeWarning)
+                names = f"{what} {n} is read as the names of the columns"
+                above = f"what is above it ({text}, ...) is ignored"
+                warn(f"{source}: {names}; {above} ({option('header_row', n)}).", SetagreeWarning)
                 return n
             error = FileError(
                 f"{source}: {what} {first} has text in {counted(len(title), 'cell')}, {text}, and "

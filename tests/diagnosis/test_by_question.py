@@ -149,7 +149,7 @@ def test_an_export_with_several_controls(tmp_path):
         (
             QUESTIONS,
             {"weights": {"x": 1}},
-            "one number of 0 or more for each of 'emotion', 'stance', one of them more than 0, not {",
+            "number of 0 or more for each of 'emotion', 'stance', one of them more than 0, not {",
         ),
         (
             QUESTIONS,

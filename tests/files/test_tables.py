@@ -272,7 +272,7 @@ class TestTitle:
     def test_seen_and_left_out(self, write, above, mark, n):
         path = write(above.replace(",,", mark * 2) + BELOW.replace(",", mark))
         clean = read_table(write(BELOW, "clean.csv"))
-        words = rf"line {n} is read as the names of the columns, .* \(header_row={n}\)"
+        words = rf"line {n} is read as the names of the columns; .* \(header_row={n}\)"
         with pytest.warns(sa.SetagreeWarning, match=words):
             pd.testing.assert_frame_equal(read_table(path), clean)
         odd = write(path.read_text(encoding="utf-8").replace("id", "x1"))

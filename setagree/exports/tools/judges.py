@@ -216,10 +216,8 @@ def _words(values: list[Node], usual: tuple[str, str]) -> tuple[str, str]:
 
 def _labels(value: Node, words: tuple[str, str]) -> frozenset[Label] | None:
     """Return the value of a score as a label, or None if it is null or NaN."""
-    if value.value is None:
-        return None
     if isinstance(value.value, bool):
         return frozenset([words[value.value]])
-    if isinstance(value.value, int | float):
+    if not isinstance(value.value, str):
         return value.number_set()
     return frozenset([str(value.label()).strip()])

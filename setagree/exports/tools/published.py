@@ -45,15 +45,12 @@ def read_lewidi(path: Path, request: Request) -> Answers:
 
 
 def _labels(node: Node, request: Request) -> LabelSet | None:
-    """Return the labels of an answer: a list, text, or one number."""
-    value = node.value
-    if value is None:
-        return None
-    if isinstance(value, list):
+    """Return the labels of an answer: a list, text, or one number; None if it is null."""
+    if isinstance(node.value, list):
         return node.label_set()
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if not isinstance(node.value, str):
         return node.number_set()
-    labels = read_cell(node.text(), LabelSyntax(label_sep=request.sep_or(",")))
+    labels = read_cell(node.value, LabelSyntax(label_sep=request.sep_or(",")))
     return blank_answer(request, node, "blank") if labels is None else labels
 
 
