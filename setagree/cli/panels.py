@@ -143,7 +143,7 @@ def panel(
         reasons = frame["model"].map({row.model: row.reason for row in table}.__getitem__)
         shown = [str(table), str(scores)] if tables else [table.summary()]
         text = paragraphs(_counts(study), *shown)
-        decisions += _decisions(table, "may replace a human")
+        decisions += _decisions(table, "alternative annotator test")
     if margin is not None:
         against = cast(Any, members.against)
         tests = sa.noninferiority_test(study, margin=margin, against=against, **of_all)
@@ -152,7 +152,7 @@ def panel(
         result = result or tests
         note = wrapped(_BOTH_TESTS) if text and tables else ""
         text = paragraphs(text, str(tests) if tables else tests.summary(), note)
-        decisions += _decisions(tests, f"agreement falls by less than {margin:g}")
+        decisions += _decisions(tests, f"non-inferiority test, margin {margin:g}")
     if require:
         decide(deliver, pd.DataFrame(), decisions)
     named = "" if members.humans else _people(people)

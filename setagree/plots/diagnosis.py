@@ -426,7 +426,10 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     np.add.at(totals, codes, np.nan_to_num(floats(frame, "n_shared_units"))[:, None])
     kept = largest(totals, fitting(ax, limit, each=CELL))
     note = f"The {len(kept):,} raters with the most shared units, of {len(names):,}."
-    line = f"{measured(frame) or 'Estimate'}, of the units that both rated; a dot: undefined."
+    missing = np.isnan(floats(frame, "estimate")) & (floats(frame, "n_shared_units") > 0)
+    has_dots = (missing & np.isin(codes, kept).all(axis=1)).any()
+    dots = "; a dot: undefined" if has_dots else ""
+    line = f"{measured(frame) or 'Estimate'}, of the units that both rated{dots}."
     lines = [line, "Raters are ordered by clustering, similar ones adjacent."]
     heading(ax, "Agreement of each pair of raters", *lines, note if len(kept) < len(names) else "")
     if not names:

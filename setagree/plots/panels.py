@@ -450,10 +450,10 @@ def rater_map(
     names = [str(name) for name in table.index]
     spots = free_spots(ax, points, names, floats(table, "mean_distance"), limit)
     n, left_out = len(table), len(rater_map.table) - len(table)
-    spread = f"two dimensions hold {share(rater_map.explained)} of their spread"
+    explained = f"two dimensions explain {share(rater_map.explained)} of the variance"
     lines = [
         short_text(in_message(rater_map.words_at(p)), limit=400),
-        f"Distance: disagreement ({_distance(rater_map)}) relative to chance; {spread}.",
+        f"Distance: disagreement ({_distance(rater_map)}) relative to chance; {explained}.",
     ]
     if rater_map.n_bridged:
         pairs = counted(rater_map.n_bridged, "pair")

@@ -129,7 +129,7 @@ class TestRaterMap:
         """The verdict stands below the title; names stand beside points, the key says how many."""
         ax = drawn(plots.rater_map(mapped, ax=fresh()))
         assert mapped.verdict in flat(ax)
-        assert f"hold {100 * mapped.explained:.0f}% of their spread" in flat(ax)
+        assert f"explain {100 * mapped.explained:.0f}% of the variance" in flat(ax)
         assert sorted(texts(ax)[1:]) == [f"r{k}" for k in range(1, 7)]
         key = [text.get_text() for text in ax.get_legend().get_texts()]
         sizes = mapped.table["cluster"].value_counts()
