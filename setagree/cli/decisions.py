@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import setagree as sa
 from setagree.cli import options as options
+from setagree.cli.inference import whole_numbers
 from setagree.cli.options import (
     ApartReading,
     BatchReading,
@@ -125,19 +126,13 @@ class Looks(Group, panel="Monitoring"):
 def watch(files: options.Files, *, reading: BatchReading, looks: Looks, delivery: Delivery) -> None:
     """Test after each batch whether alpha is high enough."""
     deliver = Deliverer(delivery, files, reading)
+    planned = whole_numbers("looks", looks.looks, least=1)
     with spelling({"unit_columns": "--batch"}):
         study = read_study(files, reading, of_units=[looks.batch])
-        found = sa.monitor(study, **vars(looks) | {"looks": _planned_looks(looks.looks)})
+        # one number is the number of the looks
+        sizes: Any = planned[0] if planned and len(planned) == 1 else planned
+        found = sa.monitor(study, **vars(looks) | {"looks": sizes})
     deliver(found.to_frame(), str(found), result=found)
-
-
-def _planned_looks(texts: list[str] | None) -> list[int] | int | None:
-    """Return the sizes of the planned looks, or the number of looks if there is one number."""
-    listed = names(texts)
-    if not all(one.isdecimal() for one in listed):
-        raise OptionError(f"--looks {','.join(listed)} must be whole numbers, such as 50,100,200.")
-    sizes = [int(one) for one in listed]
-    return sizes[0] if len(sizes) == 1 else sizes or None
 
 
 COMPONENTS_HELP = """[bold]setagree components study.csv[/bold]

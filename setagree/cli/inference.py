@@ -234,15 +234,15 @@ def plan(
         raise OptionError("--raters names columns; for numbers of ratings per unit, use --ratings.")
     goals = sa.PlanGoals(
         half_width=planned.half_width,
-        n_units=_whole_numbers("units", planned.units),
+        n_units=whole_numbers("units", planned.units),
         power=planned.power,
         at_least=planned.at_least,
         assurance=planned.assurance,
         level=planned.level,
     )
     costs = _costs(planned)
-    n_raters = _whole_numbers("ratings", planned.ratings)
-    sizes = _whole_numbers("units-per-cluster", planned.units_per_cluster, least=1)
+    n_raters = whole_numbers("ratings", planned.ratings)
+    sizes = whole_numbers("units-per-cluster", planned.units_per_cluster, least=1)
     seed = seed_or_random(planned.seed)
     by_raters = {
         "--ratings": n_raters is not None,
@@ -274,7 +274,7 @@ def _costs(planned: Planned) -> sa.PlanCosts | None:
     return None
 
 
-def _whole_numbers(name: str, texts: Sequence[str] | None, *, least: int = 2) -> list[int] | None:
+def whole_numbers(name: str, texts: Sequence[str] | None, *, least: int = 2) -> list[int] | None:
     """Return the whole numbers of an option."""
     if texts is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from setagree.cli.show import list_lines, print_list, say
 from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import OptionError, counted
 from setagree.study.columns import usual_roles
-from setagree.wording.label_sets import format_labels, sorted_labels
+from setagree.wording.label_sets import format_labels, sorted_labels, written_set
 
 CONVERT_HELP = """[bold]setagree convert export.json -o long.csv[/bold]
 
@@ -64,12 +65,8 @@ def convert(files: options.Files, *, reading: SpanReading, delivery: Delivery) -
     if reading.degree is not None:
         frame = label_rows(frame, label_sep)
     elif study.kind == "labels":
-        frame["labels"] = [
-            (format_labels(labels, label_sep=label_sep) or "[]")
-            if is_text
-            else sorted_labels(labels)
-            for labels in frame["labels"]
-        ]
+        write: Any = partial(written_set, label_sep=label_sep) if is_text else sorted_labels
+        frame["labels"] = [*map(write, frame["labels"])]
     if reading.filename_column is not None:
         frame = _with_filenames(frame, files, reading)
     deliver(frame, "")

@@ -36,7 +36,7 @@ from setagree.files.records import unique_keys
 from setagree.files.streams import Source, readable
 from setagree.files.tables import read_table
 from setagree.study.answer_warnings import warn_brackets, warn_merged_names, warn_separator
-from setagree.study.columns import Role, guess_columns
+from setagree.study.columns import Role, guess_columns, plain_name
 from setagree.study.layouts import from_cube
 from setagree.study.row_filter import matching_rows
 from setagree.wording.label_sets import LabelSet
@@ -229,11 +229,6 @@ def _n_lines(path: Path) -> int:
 # ---- Columns ------------------------------------------------------------------------------------
 
 
-def plain(name: str) -> str:
-    """Return a name without case, spaces and punctuation."""
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
-
-
 def pick_question(question: str | None, questions: Sequence[str], file: str) -> str:
     """Return the requested question, or the only one; raise an error if there is none."""
     if not questions:
@@ -294,7 +289,7 @@ def unit_names(
     first row of each unit.
     """
     codes = sheet.groups(keys)
-    by_plain = {plain(name): column for name, column in inputs.items()}
+    by_plain = {plain_name(name): column for name, column in inputs.items()}
     for column in filter(None, map(by_plain.get, _USUAL_IDS)):
         names = sheet.cells(column)
         pairs = pd.DataFrame({"code": codes, "name": names.to_numpy()}).drop_duplicates()

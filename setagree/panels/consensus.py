@@ -42,7 +42,7 @@ from setagree.progress import track
 from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, entries_of, have_degrees
-from setagree.wording.label_sets import Degrees, LabelSet, display_labels, format_labels
+from setagree.wording.label_sets import Degrees, LabelSet, display_labels, written_set
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column, csv_text
 
@@ -485,7 +485,7 @@ def _cell(labels: LabelSet | None, label_sep: str) -> str | None:
     """Return the text that is read as this label set again; a blank cell has no answer."""
     if isinstance(labels, Degrees) and labels:
         return display_labels(labels)  # a table that is read has a row per label
-    return None if labels is None else format_labels(labels, label_sep=label_sep) or "[]"
+    return written_set(labels, label_sep)
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,7 @@ def guess_wide_unit(frame: pd.DataFrame) -> str | None:
     first = frame.columns[0] if len(frame.columns) else None
     if (
         first is not None
-        and _plain(first) == _UNNAMED
+        and plain_name(first) == _UNNAMED
         and len(_distinct(frame[first])) == len(frame)
     ):
         return str(first)
@@ -263,7 +263,7 @@ def guess_people(
         chosen = [name for name in rest if name == units or fnmatchcase(name, units)]
     else:
         raters = {name for tier in _candidates("rater", rest) for name in tier}
-        chosen = [n for n in rest if n not in raters and _plain(n) not in _NOT_ANSWERS]
+        chosen = [n for n in rest if n not in raters and plain_name(n) not in _NOT_ANSWERS]
     if not chosen:
         match = "has the name of a unit" if units is None else f"matches {option('unit', units)}"
         raise DataError(f"No column {match}; the columns are {listing(listed, limit=12)}.")
@@ -327,7 +327,7 @@ def questions_hint(names: Iterable[object]) -> str:
     >>> questions_hint(["item", "question"])
     " If 'question' has the question that a row answers, use by_question(data, 'question')."
     """
-    name = next((str(name) for name in names if _plain(name) in QUESTIONS), None)
+    name = next((str(name) for name in names if plain_name(name) in QUESTIONS), None)
     if name is None:
         return ""
     way = python_or_command(f"by_question(data, {name!r})", f"setagree score --questions {name}")
@@ -353,7 +353,7 @@ def _nearly(role: Role, free: Sequence[str]) -> str:
     near = [
         name
         for name in free
-        if name not in others and get_close_matches(_plain(name), words, cutoff=0.8)
+        if name not in others and get_close_matches(plain_name(name), words, cutoff=0.8)
     ]
     # Several near names, such as coder1 and coder2, are columns of another layout.
     return f" Did you mean {near[0]!r} for the {role}?" if len(near) == 1 else ""
@@ -398,8 +398,8 @@ def _shown(names: Sequence[Any]) -> str:
 
 def _candidates(role: Role, names: Sequence[str]) -> Iterator[list[str]]:
     """Yield the columns with a usual name of a role, the surest names first."""
-    spelled, usual = _stem if role in {"unit", "rater"} else _plain, set(_USUAL[role].split())
-    spellings = ((name, {_plain(name), spelled(name)}) for name in names)
+    spelled, usual = _stem if role in {"unit", "rater"} else plain_name, set(_USUAL[role].split())
+    spellings = ((name, {plain_name(name), spelled(name)}) for name in names)
     matches = [(name, words) for name, words in spellings if not usual.isdisjoint(words)]
     for line in _LINES.split(_USUAL[role])[1:]:
         yield [name for name, words in matches if not words.isdisjoint(line.split())]
@@ -409,17 +409,18 @@ def _with_identifier(names: Sequence[str]) -> list[str]:
     """Return the columns that end in ``id`` if all names differ only in such an ending."""
     if len({_stem(name) for name in names}) != 1:
         return list(names)
-    return [name for name in names if _plain(name).endswith("id")] or list(names)
+    return [name for name in names if plain_name(name).endswith("id")] or list(names)
 
 
 @lru_cache(maxsize=2**17)  # called with each name for each role
-def _plain(name: object) -> str:
+def plain_name(name: object) -> str:
+    """Return a name without case, accents, spaces and punctuation."""
     text = unicodedata.normalize("NFKD", str(name)).casefold()
     return "".join(letter for letter in text if letter.isalnum())
 
 
 def _stem(name: object) -> str:
-    return _SUFFIX.sub("", _plain(name))
+    return _SUFFIX.sub("", plain_name(name))
 
 
 def _identifying(frame: pd.DataFrame) -> str | None:

@@ -96,6 +96,11 @@ def format_labels(labels: Iterable[Label], *, label_sep: str = ",") -> str:
     return _joined(listed, label_sep)
 
 
+def written_set(labels: Iterable[Label] | None, label_sep: str) -> str | None:
+    """Return the cell of a table that is read as this label set; None if there is no answer."""
+    return None if labels is None else format_labels(labels, label_sep=label_sep) or "[]"
+
+
 def check_sep(label_sep: object) -> None:
     """Raise `OptionError` if this cannot separate two labels."""
     if not isinstance(label_sep, str) or not label_sep or '"' in label_sep:

@@ -30,7 +30,7 @@ from setagree.scoring.coefficients import COEFFICIENTS, distance_name
 from setagree.study.columns import detect_wide_layout, usual_roles
 from setagree.study.labels import is_missing
 from setagree.study.reading import Plan
-from setagree.wording.label_sets import display_labels
+from setagree.wording.label_sets import display_labels, written_set
 from setagree.wording.number_format import four, four_interval, interval, number, p_four
 from setagree.wording.tables import csv_text
 
@@ -176,9 +176,7 @@ class Session:
     def _tidy(self, study: sa.Annotations) -> pd.DataFrame:
         frame = study.to_long()
         if study.kind == "labels":
-            sets = [
-                sa.format_labels(one, label_sep=self.label_sep) or "[]" for one in frame["labels"]
-            ]
+            sets = [written_set(one, self.label_sep) for one in frame["labels"]]
             frame["labels"] = pd.Series(sets, index=frame.index, dtype=object)
         return frame
 

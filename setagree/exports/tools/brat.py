@@ -81,23 +81,19 @@ def _attributes(file: Path, name: str, request: Request) -> list[tuple[str, str 
     spans: set[str] = set()
     for number, line in enumerate(_lines(file, name, request), start=1):
         if line[:1] in {"A", "M"}:
-            kind, span, value = _attribute_parts(line, f"{name}, line {number}")
-            spans.add(span)
-            pairs.append((kind, value))
+            _, tab, text = line.partition("\t")
+            parts = text.split(maxsplit=2)
+            if not tab or len(parts) < 2:
+                problem = f"{shorten(line)} is not an attribute such as 'A1<tab>joy T1'."
+                raise FileError(f"{name}, line {number}: {problem}")
+            spans.add(parts[1])
+            pairs.append((parts[0], parts[2].strip() if len(parts) == 3 else None))
     if len(spans) > 1:
         raise DataError(
             f"{name} has attributes on {len(spans)} spans; the label set of a document must be the "
             "attributes of one span."
         )
     return pairs
-
-
-def _attribute_parts(line: str, place: str) -> tuple[str, str, str | None]:
-    _, tab, text = line.partition("\t")
-    parts = text.split(maxsplit=2)
-    if not tab or len(parts) < 2:
-        raise FileError(f"{place}: {shorten(line)} is not an attribute such as 'A1<tab>joy T1'.")
-    return parts[0], parts[1], parts[2].strip() if len(parts) == 3 else None
 
 
 def _lines(file: Path, name: str, request: Request) -> list[str]:

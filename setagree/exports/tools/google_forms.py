@@ -13,12 +13,12 @@ from setagree.exports.table_exports import (
     Sheet,
     from_columns,
     pick_question,
-    plain,
     split_column,
     splitter,
     usual_column,
     warn_columns,
 )
+from setagree.study.columns import plain_name
 
 _GRID = re.compile(r"(.*\S)\s*\[(.+)\]", re.DOTALL)
 # As in "2026/03/01 10:01:00 am GMT+1": a download has the time zone, a linked sheet does not.
@@ -82,7 +82,7 @@ def _form_unit(sheet: Sheet, rater: str, names: Sequence[str]) -> str:
 
 
 def _form_rater(sheet: Sheet) -> str:
-    emails = [name for name in sheet.columns if plain(name).startswith(_EMAIL)]
+    emails = [name for name in sheet.columns if plain_name(name).startswith(_EMAIL)]
     if len(emails) == 1:
         return emails[0]
     try:

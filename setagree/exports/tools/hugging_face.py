@@ -39,7 +39,10 @@ def read_sequence(path: Path, request: Request) -> Answers:
             f"{rows[0]}: no keys with usual names for unit, rater and a list of labels among "
             f"{listing(list(rows[0].members()))}; rename them to unit, rater and labels."
         )
-    answer = _answer_key(request, columns, rows, path)
+    answer = str(columns.labels)
+    if request.question is not None:
+        keys = dict.fromkeys(key for row in rows for key in row.members())
+        answer = str(choose_question(request.question, keys, shown(path)))
     names = class_names(path, answer, request.encoding)
     _check_flags([cell for row in rows if (cell := row.get(answer)) is not None])
     answers = Answers()
@@ -81,14 +84,6 @@ def _check_flags(answers: Sequence[Node]) -> None:
             f"each list of labels has {max(lengths)} zeros and ones; write the names of the labels "
             "that are 1."
         )
-
-
-def _answer_key(request: Request, columns: Columns, rows: list[Node], path: Path) -> str:
-    """Return the key of the answers: the requested question, or the key with a usual name."""
-    if request.question is None:
-        return str(columns.labels)
-    keys = dict.fromkeys(key for row in rows for key in row.members())
-    return str(choose_question(request.question, keys, shown(path)))
 
 
 def _columns(record: dict[str, Any]) -> Columns | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -62,18 +62,15 @@ def _box_columns(sheet: Sheet, request: Request) -> Column:
     """Read one column per label, of one question if the names of questions precede the labels."""
     boxes = {column: match[1] for column in sheet.columns if (match := _BOX.fullmatch(column))}
     questions = list(dict.fromkeys(label.partition(".")[0] for label in boxes.values()))
-    if request.question is not None or _are_questions(questions, list(boxes.values())):
+    # Several prefixes, each of several labels, are questions, as in q1.joy and q2.joy.
+    n_labels = Counter(label.partition(".")[0] for label in boxes.values() if "." in label)
+    are_questions = len(questions) > 1 and all(n_labels[prefix] > 1 for prefix in questions)
+    if request.question is not None or are_questions:
         prefix = pick_question(request.question, questions, sheet.name) + "."
         boxes = {c: b.removeprefix(prefix) for c, b in boxes.items() if b.startswith(prefix)}
     if not boxes:
         raise FileError(f"{sheet.name} has no columns 'Answer.<label>.on' for that question.")
     return flag_sets(sheet, boxes)
-
-
-def _are_questions(prefixes: Sequence[str], labels: Sequence[str]) -> bool:
-    """Return whether several prefixes each precede several labels, as in q1.joy and q2.joy."""
-    dotted = Counter(label.partition(".")[0] for label in labels if "." in label)
-    return len(prefixes) > 1 and all(dotted[prefix] > 1 for prefix in prefixes)
 
 
 def _task_answers(sheet: Sheet, request: Request) -> Column:
