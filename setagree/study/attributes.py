@@ -494,12 +494,9 @@ def sampled(
     for role, column in columns.items():
         if column is None:
             continue
-        if not isinstance(column, str):
-            study, column = with_units(study, {role: column}), role
-        _check_column(study, column, role)
-        if role in GROUPS and getattr(before, role) != column:
-            warn_names(GROUPS[role], pd.unique(study.units_frame[column]))
-        names[role] = column
+        study, names[role] = _with_column(study, column, role)
+        if role in GROUPS and getattr(before, role) != names[role]:
+            warn_names(GROUPS[role], pd.unique(study.units_frame[names[role]]))
     population_size = before.population_size if population_size is None else population_size
     design = Sampling(**names, population_size=population_size)
     if design.size is not None or chance is not None:
@@ -531,12 +528,7 @@ def read_column(study: Annotations, of_unit: OfUnits, role: str) -> pd.Series[An
     DataError
         The study has no such column, or some units have no value in it.
     """
-    name, entries = role, list[Any]()
-    if isinstance(of_unit, str):
-        name = of_unit
-    else:
-        study, entries = with_units(study, {role: of_unit}), [*dict(of_unit)]
-    _check_column(study, name, role, entries)
+    study, name = _with_column(study, of_unit, role)
     column: pd.Series[Any] = study.units_frame[name].reset_index(drop=True)
     return column
 
@@ -560,11 +552,16 @@ def read_units(study: Annotations, table: pd.DataFrame, reading: Reading) -> Ann
     return sampled(study, **reading.drawn) if reading.drawn else study
 
 
-def _check_column(study: Annotations, column: str, role: str, entries: Iterable[Any] = ()) -> None:
-    """Raise an error if a column of units is absent or has no value for some units.
+def _with_column(study: Annotations, of_unit: OfUnits, role: str) -> tuple[Annotations, str]:
+    """Return the study with a mapping as a column of units, and the name of the column.
 
-    `entries` are the units of the mapping that it is from, one of which may be misspelt.
+    Raise an error if the column is absent or has no value for some units.
     """
+    column, entries = role, list[Any]()
+    if isinstance(of_unit, str):
+        column = of_unit
+    else:
+        study, entries = with_units(study, {role: of_unit}), [*dict(of_unit)]
     frame = study.units_frame
     if column not in frame:
         listed = listing([*frame]) if len(frame.columns) else "no columns"
@@ -578,10 +575,10 @@ def _check_column(study: Annotations, column: str, role: str, entries: Iterable[
     except TypeError:
         raise DataError(f"{role}, column {column!r}: {no_name(cells)}") from None
     if not any(map(is_missing, distinct)):
-        return
+        return study, column
     without = [unit for unit, cell in zip(study.units, cells, strict=True) if is_missing(cell)]
     units = {*study.units}
-    unknown = [one for one in map(tidied, entries) if one not in units]
+    unknown = [one for one in map(tidied, entries) if one not in units]  # may be misspelt
     raise DataError(
         f"{role}: {counted(len(without), 'unit')} of {study.n_units:,} "
         f"{'has' if len(without) == 1 else 'have'} none in {column!r} ({listing(without)})."

@@ -189,7 +189,9 @@ def code_label_sets(
     if not (texts and is_text):
         _check_numbers(column, scalars)
     if syntax.empty_markers:
-        cells, texts = _without_empty(cells, syntax)
+        marked = _marked(cells, syntax.empty_markers, syntax.case, "empty")
+        cells = [[] if is_empty else cell for cell, is_empty in zip(cells, marked, strict=True)]
+        texts = [cell for cell in cells if isinstance(cell, str)]
     sets, failures = parse_all(cells, cell_reader(syntax))
     if failures:
         if (unknown := _unknown_labels(failures, codes, place, times, syntax)) is not None:
@@ -213,13 +215,6 @@ def code_label_sets(
     if values and syntax.codebook is None:
         warn_of_odd_labels(values, codes, syntax.label_sep, times)
     return Answers(codes, values, "labels", n_blank, is_text, spells_empty)
-
-
-def _without_empty(cells: list[Any], syntax: LabelSyntax) -> tuple[list[Any], list[str]]:
-    """Return the cells with empty lists in place of the markers of `empty`, and the texts."""
-    marked = _marked(cells, syntax.empty_markers, syntax.case, "empty")
-    read = [[] if is_empty else cell for cell, is_empty in zip(cells, marked, strict=True)]
-    return read, [cell for cell in read if isinstance(cell, str)]
 
 
 def _unknown_labels(

@@ -234,11 +234,14 @@ def flag_columns(frame: pd.DataFrame, reading: Reading) -> list[str]:
     ['joy', 'fear']
     """
     roles = usual_roles(map(str, frame)) | {r: n for r, n in reading.columns.items() if n}
+    names = [*frame, *roles.values()]
+    is_table = roles.keys() == {"unit", "rater"} and reading.kind is None
+    if not (is_table and all(isinstance(name, str) for name in names)):
+        return []
     used = {*roles.values(), *reading.further_columns, reading.filename_column}
     flags = [str(name) for name in frame if name not in used]
-    cells = [{str(cell).strip() for cell in _distinct(frame[name])} for name in flags]
-    are_flags = roles.keys() == {"unit", "rater"} and reading.kind is None
-    return flags if are_flags and all(x <= {"0", "1", "0.0", "1.0", ""} for x in cells) else []
+    cells = ({str(cell).strip() for cell in _distinct(frame[name])} for name in flags)
+    return flags if all(x <= {"0", "1", "0.0", "1.0", ""} for x in cells) else []
 
 
 def guess_people(

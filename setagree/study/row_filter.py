@@ -256,7 +256,8 @@ class Where:
         check_type("where", text, str, "a condition, such as 'repeat == 0'")
         parser = _Parser(str(text))
         tree = parser.either()
-        parser.check_end()
+        if parser.rest.strip():
+            raise parser.wrong(f"'and', 'or' or the end{_END}")
         return cls(str(text), tuple(parser.conditions), tree)
 
     @property
@@ -501,10 +502,7 @@ class _Parser:
 
     def either(self) -> Tree:
         """Parse conditions joined by ``or``."""
-        return self._joined("or", self._both)
-
-    def _both(self) -> Tree:
-        return self._joined("and", self._one)
+        return self._joined("or", lambda: self._joined("and", self._one))
 
     def _joined(self, word: str, operand: Callable[[], Tree]) -> Tree:
         parts = [operand()]
@@ -544,11 +542,6 @@ class _Parser:
         if match := pattern.match(self.rest):
             self.rest = self.rest[match.end() :]
         return match
-
-    def check_end(self) -> None:
-        """Raise `OptionError` if text remains."""
-        if self.rest.strip():
-            raise self.wrong(f"'and', 'or' or the end{_END}")
 
     def _single(self, sign: str) -> tuple[str, bool]:
         if self.rest.startswith("["):

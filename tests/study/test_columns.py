@@ -10,6 +10,7 @@ from setagree.errors import DataError
 from setagree.large.opening import open_study
 from setagree.study.columns import (
     Columns,
+    flag_columns,
     guess_columns,
     guess_people,
     guess_wide_unit,
@@ -344,3 +345,22 @@ class TestNamedColumns:
     def test_unit_and_rater_beside_flags(self):
         table = pd.DataFrame({"unit": [1, 1], "rater": [*"ab"], "x": [0, 1], "y": [1, 1]})
         assert sa.read(table, labels=["x", "y"]).values == (frozenset("y"), frozenset("xy"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "found"),
+    [
+        (["doc", "who", "a", "b"], {}, ["a", "b"]),
+        (["doc", "who", "a", "b"], {"filename_column": "b"}, ["a"]),
+        (["x", "y", "a", "b"], {"unit": "x", "rater": "y"}, ["a", "b"]),
+        (["x", "y", "a", "b"], {}, []),
+        (["doc", "who", "a", "tags"], {}, []),
+        (["doc", "who", "a", 4], {}, []),
+        (["doc", "who", "a", "b"], {"labels": ["a"]}, []),
+        (["doc", "who", "a", "b"], {"kind": "number"}, []),
+    ],
+)
+def test_flag_columns(columns, options, found):
+    table = pd.DataFrame([["u1", "ann", "1", " "], ["u1", "bob", 0, 1.0]], columns=columns)
+    assert flag_columns(table, Reading(**options)) == found
+    assert flag_columns(table.replace({0: 2}), Reading(**options)) == []
