@@ -134,7 +134,7 @@ class Parts(_Parts):
         """Return the coefficient of each part."""
         model, S, (y, near) = self.whole.model, self.sums, self._chance
         f = self.whole.of_patterns[0]
-        _, b, c, d = slopes(model, S, y, S.M / S.n, varies=not model.fixed)
+        _, b, c, d = slopes(model, S, y, S.M / S.n)
         # Linearised values without their constant, of which deviations from the mean are free.
         terms = zip((b, c, d), (f.M, f.O, near), strict=True)
         x = sum(np.asarray(slope)[self.part] * each for slope, each in terms)
@@ -357,7 +357,7 @@ class RaterParts(_Parts):
 
         def slopes_of(S: Sums, form: Floats, y: Floats) -> Floats:
             """Return v_b / sqrt(n (n - 1)) of shape (B, 4), n the units left; sum v_b . f_i = 0."""
-            _, b, c, d = slopes(whole.model, S, y, S.M / S.n, varies=not whole.model.fixed)
+            _, b, c, d = slopes(whole.model, S, y, S.M / S.n)
             v = np.stack([0 * S.n, b, c, d + 0 * S.n], axis=1)
             of_left = np.stack([S.M, S.O, form * has_urn], axis=1) / S.n[:, None]
             v[:, 0] = -(v[:, 1:] * (of_left - means)).sum(axis=1)

@@ -112,7 +112,7 @@ def is_undefined(model: Model, sums: Sums) -> Flags:
 
 
 def slopes(
-    model: Model, sums: Sums, y: Floats | float, rbar: Floats | float, *, varies: bool = True
+    model: Model, sums: Sums, y: Floats | float, rbar: Floats | float
 ) -> tuple[Floats | float, Floats, Floats, Floats]:
     """Return a, b, c, d of the linearised values a + b M_i + c O_i + d P y_i h_i.
 
@@ -130,11 +130,11 @@ def slopes(
                    - 2 (x / y') (M_i / rbar) (1 - y_i / y').
 
     The first line is the part of pa, the second that of pe. The first ratio is x / y and the last
-    x / y', as in irrCAC. `varies` states whether y depends on the answers.
+    x / y', as in irrCAC.
     """
     x = sums.O / sums.M
     if model.weigh == "units":
-        shift = 2 * x / y if varies else 0.0 * y
+        shift = 0.0 * y if model.fixed else 2 * x / y
         ratio = sums.P / sums.M
         return -shift, ratio, -ratio / y, shift / (y * sums.P)  # a, b, c, d
     y_gwet = (1 - sums.own / sums.M**2) * y  # y' = X' F X / N²
@@ -303,7 +303,7 @@ class UnitSums:
         if self.undefined is not None:
             return none
         y, y_i, model, tally = self.y, self.y_i, self.model, self.case.tally
-        if y_i is None and model.weigh == "ratings":
+        if y_i is None and not model.fixed:
             return none
         f, strata = self.of_patterns[0], self._strata_of_size
         M, O, counted = f.M, f.O, tally.multiplicity * f.n
@@ -315,7 +315,7 @@ class UnitSums:
         if strata is not None:
             M, O = self._stratified(strata, np.where(M > 0, O, np.nan))
         # z_i = a + b M_i + c O_i + d P y_i h_i, with h_i = M_i for alpha and 1 for the kappas
-        a, b, c, d = slopes(model, self.totals, y, self.rbar, varies=y_i is not None)
+        a, b, c, d = slopes(model, self.totals, y, self.rbar)
         values = a + b * M + c * O
         if y_i is not None:
             values += d * self.totals.P * y_i * (M if model.weigh == "ratings" else 1.0)
