@@ -107,7 +107,7 @@ def by_rater(
         n_tests raters that have a p), no_test (the reason for a missing p, or for a p_holm that is
         above 0.05 for any answers, or None), mean_set_size, set_size_bias, empty_rate, empty_bias,
         overused_label and underused_label with overuse and underuse (difference of the rates),
-        coefficient, distance. Columns on labels are missing if the values are numbers.
+        coefficient, distance. Columns on labels have no values if the answers are numbers.
 
     Raises
     ------
