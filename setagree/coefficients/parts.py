@@ -303,10 +303,7 @@ class RaterParts(_Parts):
             return whole.without(self.sums)
         if not isinstance(model, UrnOfEachRater):
             return whole.without(self.sums, y=self._redrawn())
-        left = whole.without(self.sums, y=model.without_raters(whole.case))
-        # Weights from the sizes of strata change if a unit is left without ratings.
-        has_sizes = whole.case.rated.strata is not None
-        return left._replace(lost=left.lost | (self.sums.n > 0) & has_sizes)
+        return whole.without(self.sums, y=model.without_raters(whole.case))
 
     def _redrawn(self) -> Floats:
         """Return y without each part if labels are redrawn, once for parts of equal answers."""

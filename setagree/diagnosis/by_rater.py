@@ -39,6 +39,7 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.scoring.table_notes import remark_of, rough_change_reason, rough_reasons
 from setagree.study.annotations import Annotations
+from setagree.study.attributes import of_raters
 from setagree.study.codes import as_objects
 from setagree.study.identifiers import value_numbers
 from setagree.wording.result_frames import ResultFrame
@@ -175,6 +176,8 @@ def by_rater(
         if isinstance(whole.definition.model, Fixed | Urn):
             reason = _UNDEFINED
             without = changes["estimate_without"].to_numpy()
+            if whole.case.sample is not None:  # with the weights that the reshuffles have
+                without = raters.left.estimate
             p = _exchanged(raters, study, without, n_resamples, as_generator(rng))
     tests = {"reason": reasons, "remark": remarks, "p_value": p, **corrected(p)}
     least = tests["n_tests"] / (1 + (n_resamples or 0))
@@ -241,7 +244,7 @@ def _scored_changes(
         kept = study.rater_codes != g
         if not kept.any():
             continue
-        part = score_part(whole, study.take(kept))
+        part = score_part(whole, of_raters(study, kept), is_domain=False)
         places = (np.unique(study.unit_codes[kept]), everyone)
         gap = paired_difference(part, whole, places, whole.case.sample)
         numbers[k] = part.estimate, gap.value, gap.standard_error, *gap.interval(level)

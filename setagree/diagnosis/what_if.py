@@ -42,6 +42,7 @@ from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
+from setagree.study.attributes import of_raters
 from setagree.study.codes import Value, have_degrees
 from setagree.study.identifiers import tidied
 from setagree.wording.label_sets import Label, LabelSet, sorted_labels
@@ -220,7 +221,7 @@ def _changed(study: Annotations, change: Callable[[Any], Value] | int) -> tuple[
     if not isinstance(change, int):
         return study.with_answers(change), np.arange(study.n_units)
     kept = study.rater_codes != change
-    return study.take(kept).with_used_values(), np.unique(study.unit_codes[kept])
+    return of_raters(study, kept).with_used_values(), np.unique(study.unit_codes[kept])
 
 
 def _row(

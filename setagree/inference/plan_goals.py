@@ -38,6 +38,7 @@ from setagree.progress import track
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
+from setagree.study.attributes import of_raters
 
 _QUESTIONS = {
     "half_width": "how many units?",
@@ -619,7 +620,7 @@ def _mean_variance(
 ) -> RaterVariance:
     """Return the means over parts of the study; warn if n SE² is undefined or 0."""
     drawn = track(kept, total=total, what=f"{r} raters")
-    parts = (score_part(agreement, study.take(some)) for some in drawn)
+    parts = (score_part(agreement, of_raters(study, some)) for some in drawn)
     pairs = [(unit_variance(part)[0], ratings_per_unit(part)) for part in parts]
     variances, ratings = np.array(pairs).T
     undefined, perfect = int(np.isnan(variances).sum()), int((variances <= ROUNDING**2).sum())

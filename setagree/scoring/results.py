@@ -34,6 +34,8 @@ from setagree.scoring.table_notes import (
     sampling_sentence,
 )
 from setagree.study.annotations import Annotations
+from setagree.study.attributes import of_raters
+from setagree.study.sampling import OF_SIZES
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four
 from setagree.wording.result_base import (
@@ -654,9 +656,9 @@ class IntervalTable(AgreementTable):
         return [*map(wrapped, filter(None, [*whys, *self.basis, *rough]))]
 
 
-def part_case(whole: Agreement, part: Annotations) -> Case:
+def part_case(whole: Agreement, part: Annotations, *, is_domain: bool = True) -> Case:
     """Return a part of a study with the weights of the whole; see `score_part`."""
-    drawn = units_drawn(whole.sums)
+    drawn = units_drawn(whole.sums) if is_domain else None
     return Case(Tally.of(part), whole.weights, whole.case.distance, part, drawn)
 
 
@@ -675,9 +677,11 @@ def without_each_rater(agreement: Agreement, study: Annotations) -> Floats:
         return np.full(study.n_raters, np.nan)
     left = RaterParts(agreement.sums, study.rater_codes, study.n_raters).left
     values = left.estimate.copy()
-    # Pairs of one rater in one document have no closed form.
-    has_sizes = isinstance(agreement.sums, SizedAlpha)
+    # Pairs of one rater in one document, and weights by the sizes of strata, have no closed form.
+    sample = agreement.case.sample
+    has_sizes = sample is not None and (sample.is_sized or sample.weighted_by == OF_SIZES)
     for g in np.flatnonzero(left.lost | has_sizes).tolist():
-        others = part_case(agreement, study.take(study.rater_codes != g))
+        part = of_raters(study, study.rater_codes != g)
+        others = part_case(agreement, part, is_domain=False)
         values[g] = sums_of(others, agreement.sums.model).estimate
     return values

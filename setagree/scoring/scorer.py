@@ -214,14 +214,16 @@ def score(
     return agreement
 
 
-def score_part(whole: Agreement, part: Annotations) -> Agreement:
+def score_part(whole: Agreement, part: Annotations, *, is_domain: bool = True) -> Agreement:
     """Return the coefficient of a part of a study, over the values and distance of the whole.
 
     The part lists the same values (`Annotations.take`), so that the weights are made once;
     quantities of a distance from the data (mid-ranks, the largest distance) are those of the whole,
-    as is the share of the population, or of a stratum, that was drawn.
+    as is the share of the population, or of a stratum, that was drawn, if the part is a domain:
+    all ratings of some units. The ratings of some raters are those of `of_raters`.
     """
-    return make_agreement(whole.definition, whole.distance, part_case(whole, part))
+    case = part_case(whole, part, is_domain=is_domain)
+    return make_agreement(whole.definition, whole.distance, case)
 
 
 def reason_of(undefined: Undefined | None, n_raters: int | None) -> str | None:

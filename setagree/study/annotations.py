@@ -645,7 +645,7 @@ class Annotations(ReadOnlyArrays):
             raise DataError("every rater is named; no rater remains.")
         missing = {who: n for who, n in self.missing_by_rater.items() if who not in names}
         n_missing = self.n_missing - sum(self.missing_by_rater.values()) + sum(missing.values())
-        part = self.take(kept).with_used_values()
+        part = attributes.of_raters(self, kept).with_used_values()
         rated = np.isin(np.arange(self.n_units), self.unit_codes[kept])
         unanswered = np.concatenate([self.units[~rated], self.unanswered])
         part = replace(part, n_missing=n_missing, missing_by_rater=missing, unanswered=unanswered)

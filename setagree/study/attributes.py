@@ -599,33 +599,51 @@ def _checked(study: Annotations) -> Annotations:
     if design.population_size is None:
         return study
     sizes = check_sizes(study, design.population_size, design.strata, design.cluster)
-    design = replace(design, population_size=sizes)
-    study = replace(study, sampling=design)
-    sample = sample_of(study)
-    if design.sampling_weight is not None or sample is None or sample.groups is None:
+    study = _weighted_by_sizes(replace(study, sampling=replace(design, population_size=sizes)))
+    if study.sampling is None or study.sampling.sampling_weight != OF_SIZES:
         return study
-    strata = sample.groups
-    if sample.is_clustered:
-        if sample.cluster_strata is None:
-            return study
-        # N_s / G_s for each unit of the G_s clusters of a stratum.
-        n_rated = n_pairable = np.bincount(sample.cluster_strata)
-        strata = sample.cluster_strata[sample.groups]
-    else:
-        # N_s / n_s, with n_s the rated units of a stratum in sums over rated units, and the
-        # pairable units in sums over pairable units, because a unit with one rating shows no
-        # agreement.
-        pairable = np.bincount(study.unit_codes, minlength=study.n_units) >= 2
-        n_pairable = np.bincount(strata[pairable], minlength=len(sample.names))
+    if design.cluster is None:
+        strata = study.units_frame[design.strata]
+        paired = {*strata[np.bincount(study.unit_codes) >= 2]}
         # Without any such unit, no agreement is estimated, but shares may be.
-        if n_pairable.any() and not n_pairable.all():
+        if paired and (absent := [name for name in pd.unique(strata) if name not in paired]):
             raise DataError(
-                f"strata: {listing(sample.names[n_pairable == 0].tolist())} without a unit with "
-                "two ratings, so that agreement in that part of the population cannot be estimated."
+                f"strata: {listing(absent)} without a unit with two ratings, so that agreement "
+                "in that part of the population cannot be estimated."
             )
-        n_rated = np.bincount(strata, minlength=len(sample.names))
+    for column in (OF_SIZES, OF_SIZES_PAIRABLE):
+        check_weights(study, column)
+    return study
+
+
+def _weighted_by_sizes(study: Annotations) -> Annotations:
+    """Return the study with the weights that sizes of strata give to units without others.
+
+    They are N_s / n_s, with n_s the rated units of a stratum in sums over rated units, and the
+    pairable units in sums over pairable units, because a unit with one rating shows no agreement;
+    N_s / G_s for each unit of the G_s clusters of a stratum.
+    """
+    design, sample = study.sampling, sample_of(study)
+    if design is None or sample is None or sample.groups is None or design.strata is None:
+        return study
+    if design.population_size is None or (design.sampling_weight or OF_SIZES) != OF_SIZES:
+        return study
+    if sample.cluster_strata is not None:
+        strata = sample.cluster_strata[sample.groups]
+        n_rated = n_pairable = np.bincount(sample.cluster_strata)
+    else:
+        strata, n_rated = sample.groups, np.bincount(sample.groups)
+        pairable = strata[np.bincount(study.unit_codes) >= 2]
+        n_pairable = np.bincount(pairable, minlength=len(n_rated))
     for column, n in {OF_SIZES: n_rated, OF_SIZES_PAIRABLE: n_pairable}.items():
         weights = (sample.sizes / np.maximum(n, 1))[strata]
         study = with_units(study, {column: dict(zip(study.units, weights, strict=True))})
-        check_weights(study, column)
     return replace(study, sampling=replace(design, sampling_weight=OF_SIZES))
+
+
+def of_raters(study: Annotations, rows: npt.NDArray[Any]) -> Annotations:
+    """Return the ratings of some raters, at a mask or positions, as if others had never answered.
+
+    Unlike those of `Annotations.take`, weights from sizes of strata are by the units rated then.
+    """
+    return _weighted_by_sizes(study.take(rows))

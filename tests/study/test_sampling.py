@@ -270,3 +270,46 @@ def test_clusters_that_were_drawn_without_anything_else():
     assert not sample_of(study.sampled(strata=others["strata"])).is_plain_clusters
     for name, drawn in others.items():
         assert not sample_of(study.sampled(cluster=cluster, **{name: drawn})).is_plain_clusters
+
+
+def of_sizes(rows):
+    """Return the study of rows (rater, unit, label), drawn from two strata of known size."""
+    study = sa.Annotations.from_triples(rows)
+    part = {unit: "st"[unit % 2] for unit in study.units}
+    return study.sampled(strata=part, population_size={"s": 400, "t": 100})
+
+
+class TestRatersLeftOut:
+    """Weights from sizes of strata are those of a study whose other raters never answered."""
+
+    RATINGS = sa.simulate(60, 3, n_labels=3, rng=1).to_triples()
+
+    @pytest.fixture
+    def rows(self):
+        """Return rows of three raters who left out more units of stratum s."""
+        rng = np.random.default_rng(2)
+        rows = [(rater, int(unit[1:]), labels) for rater, unit, labels in self.RATINGS]
+        return [row for row in rows if rng.random() > (0.1 if row[1] % 2 else 0.5)]
+
+    @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+    def test_excluded(self, rows, name):
+        coefficient = getattr(sa, name)
+        study = of_sizes(rows)
+        alone = coefficient(of_sizes([row for row in rows if row[0] != "r3"]))
+        found = coefficient(study.exclude_raters(["r3"]))
+        assert found.estimate == pytest.approx(alone.estimate, abs=1e-12)
+        assert found.standard_error == pytest.approx(alone.standard_error, abs=1e-12)
+        numbers = [
+            sa.jackknife(coefficient(study), over="raters").values["r3"],
+            sa.by_rater(study, coefficient=name).set_index("rater").loc["r3", "estimate_without"],
+            sa.what_if(study, exclude_raters=["r3"], coefficient=name).loc[1, "estimate"],
+        ]
+        assert numbers == pytest.approx([alone.estimate] * 3, abs=1e-12)
+
+    def test_pairs(self, rows):
+        pairs = sa.by_pair(of_sizes(rows)).set_index(["rater_a", "rater_b"]).sort_index()
+        for a, b in pairs.index:
+            alone = sa.krippendorff_alpha(of_sizes([row for row in rows if row[0] in (a, b)]))
+            numbers = pairs.loc[(a, b), ["estimate", "standard_error", "low", "high"]].tolist()
+            expected = [alone.estimate, alone.standard_error, *alone.interval()]
+            assert numbers == pytest.approx(expected, abs=1e-12)
