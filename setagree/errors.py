@@ -31,9 +31,9 @@ class SetagreeError(ValueError):
 
     remedy: Mapping[str, Any] = MappingProxyType({})
 
-    def solved_by(self, **remedy: object) -> Self:
-        """Return the error with its remedy."""
-        self.remedy = remedy
+    def having(self, **facts: object) -> Self:
+        """Return the error with facts as attributes."""
+        vars(self).update(facts)
         return self
 
 
@@ -44,9 +44,7 @@ class LabelError(SetagreeError):
 class UnknownLabelsError(LabelError):
     """A cell has `labels` that are not in the codebook."""
 
-    def __init__(self, message: str, labels: Sequence[Any]) -> None:
-        super().__init__(message)
-        self.labels = labels
+    labels: Sequence[Any] = ()
 
 
 class DataError(SetagreeError):
@@ -67,11 +65,8 @@ class RepeatsError(DataError):
     `rows` are the numbers of the rows with the first such pair, from 1; empty if they are unknown.
     """
 
+    rows: Sequence[int] = ()
     remedy: Mapping[str, Any] = MappingProxyType({"duplicates": "first"})
-
-    def __init__(self, message: str, rows: Sequence[int] = ()) -> None:
-        super().__init__(message)
-        self.rows = rows
 
 
 class DistanceError(SetagreeError):
@@ -85,9 +80,7 @@ class OptionError(SetagreeError):
 class SeveralQuestionsError(OptionError):
     """An export has answers to several questions, listed in `names`."""
 
-    def __init__(self, message: str, names: Sequence[str]) -> None:
-        super().__init__(message)
-        self.names = [*names]
+    names: Sequence[str] = ()
 
 
 class UnknownOptionError(OptionError, TypeError):

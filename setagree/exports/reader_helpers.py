@@ -41,9 +41,8 @@ def choose_question(
         more = "" if name == "spans" else f", or score each with {python_or_command(*every)}"
         raise SeveralQuestionsError(
             f"{file} has {what.format(len(names))}, {listing(names, limit=12)}; choose one with "
-            f"{option(name, names[0])}{more}.",
-            names,
-        )
+            f"{option(name, names[0])}{more}."
+        ).having(names=names)
     return question if question is not None else next(iter(names), None)
 
 

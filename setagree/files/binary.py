@@ -244,7 +244,7 @@ def _sheet_name(source: Source, rows: Mapping[str, Iterable[Sequence[object]]]) 
             f"{source} has cells in {len(filled)} sheets ({listing(filled)}); "
             f"choose one with {option('sheet', tables[0])}."
         )
-        raise error.solved_by(sheet=tables[0])
+        raise error.having(remedy={"sheet": tables[0]})
     if len(filled) > 1:
         others = listing([title for title in filled if title != tables[0]])
         way = option("sheet", tables[0])

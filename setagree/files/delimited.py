@@ -373,7 +373,7 @@ def header_below_title(
                 f"{option('header_row', n)}, or delete the {what}s above it; if {what} {first} has "
                 f"them, use {option('header_row', first)}."
             )
-            raise error.solved_by(header_row=n)
+            raise error.having(remedy={"header_row": n})
     return None
 
 

@@ -161,7 +161,7 @@ class Source:
         return FileError(
             f"{self} is not {self.encoding_name}: byte 0x{error.object[error.start]:02x} at offset "
             f"{start + error.start:,} (line {line:,}); name its encoding, perhaps {other}."
-        ).solved_by(encoding=likely)
+        ).having(remedy={"encoding": likely})
 
     @property
     def encoding_name(self) -> str:

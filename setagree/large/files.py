@@ -571,7 +571,7 @@ def naming_places(
     if attempts and not reading.wide and reading.condition is None:
         only = option("where", Where.equality(str(attempts[0]), frame[attempts[0]].iloc[places[0]]))
         message += f" If column {attempts[0]!r} distinguishes them, keep one of them: {only}."
-    return RepeatsError(message, error.rows)
+    return RepeatsError(message).having(rows=error.rows)
 
 
 _ATTEMPTS = {"repeat", "attempt", "version", "revision", "iteration", "try", "pass", "round"}

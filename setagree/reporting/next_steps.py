@@ -38,10 +38,7 @@ def _steps(f: Findings) -> Iterator[Sentence]:
     yield from _units(f)
     lone = f.main.n_units - f.main.n_pairable_units
     if lone and not are_pieces:
-        has = "has" if lone == 1 else "have"
-        yield (
-            f"Ask a second rater to rate the {counted(lone, 'unit')} that {has} a single rating.",
-        )
+        yield (f"Ask a second rater to rate {counted(lone, 'unit')} with a single rating.",)
 
 
 def _confusion(f: Findings) -> Iterator[Sentence]:

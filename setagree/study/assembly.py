@@ -318,9 +318,8 @@ def _repeats_error(
     return RepeatsError(
         f"{counted_repeats(len(repeated), few)}; use {option('duplicates', 'first')}, 'last' or "
         "'union'; 'repeats' shows how far raters agree with themselves."
-        f"{also}{doubled if (times == 2).all() else ''}",
-        numbers[keys == repeated.index[0]].tolist(),
-    )
+        f"{also}{doubled if (times == 2).all() else ''}"
+    ).having(rows=numbers[keys == repeated.index[0]].tolist())
 
 
 def counted_repeats(n: int, few: Iterable[tuple[Any, Any, int]]) -> str:

@@ -513,8 +513,9 @@ def detect_wide_layout(
             f"{option('wide', value=True)} and {lists}; if each row is one annotation, use "
             f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
         )
-        ways: dict[str, Any] = {} if unit is None else {"unit": unit}
-        raise error.solved_by(**ways, wide=True, raters=alike) if len(families) == 1 else error
+        remedy: dict[str, Any] = {"wide": True, "raters": alike}
+        remedy |= {} if unit is None else {"unit": unit}
+        raise error.having(remedy=remedy) if len(families) == 1 else error
     are_codes = unit is None and not {*times} <= {"0", "1", "0.0", "1.0"}
     if all(as_number(word) is not None for word in times) and not are_codes:
         cells = [
@@ -525,7 +526,7 @@ def detect_wide_layout(
             f"If each rater has a column, use {option('wide', value=True)}, with "
             f"{option('kind', 'value')} for values on a scale; if each label has one, name the "
             "columns of the unit, the rater and the labels."
-        ).solved_by(wide=True, **{"kind": "value"} if are_decimals(cells) else {})
+        ).having(remedy={"wide": True} | ({"kind": "value"} if are_decimals(cells) else {}))
     return unit, raters
 
 

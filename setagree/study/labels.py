@@ -321,7 +321,7 @@ def _checked(labels: LabelSet, syntax: LabelSyntax, cell: object) -> LabelSet | 
         listed = sorted_labels(rest)
         hint = did_you_mean(listed[0], syntax.allowed) or f" It has {listing(syntax.allowed)}."
         sentence = f"label {shorten(listed[0])} is not in the codebook.{hint}"
-        raise UnknownLabelsError(sentence, listed)
+        raise UnknownLabelsError(sentence).having(labels=listed)
     return labels
 
 
