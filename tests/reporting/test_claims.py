@@ -61,6 +61,14 @@ def test_reshuffles_suffice_for_all_claims(found):
     assert found.corrected["chance"][0] <= 0.05
 
 
+def test_the_smallest_p_of_the_raters_is_called_that(found):
+    """All reshuffles of the poor rater reach less, so that p is n_claims / (B + 1)."""
+    least = found.corrected["raters"].min()
+    assert least == pytest.approx(found.n_claims / (found.n_reshuffles + 1))
+    page = rendered(found, Name.of("study"), "markdown")
+    assert f"; {least:.3f} is the smallest p that they can give, corrected by Holm." in page
+
+
 @pytest.mark.parametrize(
     ("n_made", "said"),
     [

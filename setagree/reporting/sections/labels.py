@@ -24,6 +24,7 @@ from setagree.reporting.sections.base import (
     Topic,
     estimate_column,
     holds,
+    least_p,
     list_picture,
     resampled,
     table_of,
@@ -224,8 +225,12 @@ def compute_confusions(f: Findings) -> pd.DataFrame | None:
     def tested(n: int) -> pd.DataFrame:
         return confusions(f.study, n_resamples=n, rng=f.options.rng)
 
-    most = _RESHUFFLED / f.study.n_ratings
-    return resampled(f, tested, lambda frame: frame["p_value"], most)
+    return resampled(f, tested, lambda frame: frame["p_value"], _most_reshuffles(f))
+
+
+def _most_reshuffles(f: Findings) -> float:
+    """Return the largest number of reshuffles of the confusions."""
+    return _RESHUFFLED / f.study.n_ratings
 
 
 def _testable(f: Findings, frame: pd.DataFrame) -> pd.DataFrame:
@@ -301,7 +306,8 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     else:
         note += (
             f"A confusion is tested if at least {ENOUGH_PAIRS} pairs are observed and expected, by "
-            "reshuffles that keep how many answers of each unit are equal."
+            "reshuffles that keep how many answers of each unit are equal"
+            f"{least_p(f, frame['p_value'], _most_reshuffles(f))}."
         )
     if have_degrees(f.study.values):
         note += (

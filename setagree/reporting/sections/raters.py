@@ -27,6 +27,7 @@ from setagree.reporting.sections.base import (
     Topic,
     estimate_column,
     holds,
+    least_p,
     list_picture,
     resampled,
     table_of,
@@ -203,10 +204,7 @@ def sections(f: Findings, raters: pd.DataFrame) -> list[Section]:
     note = "A rater who disagrees with the others is not necessarily wrong."
     if raters["p_holm"].notna().any():
         test = "p is from reshuffles of the answers of each unit among its raters"
-        if holds(raters["p_holm"]).any():  # with all reshuffles, see `resampled`
-            least = f.n_claims / (1 + min(f.n_reshuffles, _most_reshuffles(f)))
-            test += f"; {number(least)} is the smallest that they can give, corrected by Holm"
-        note = f"{test}. {note}"
+        note = f"{test}{least_p(f, raters['p_holm'], _most_reshuffles(f))}. {note}"
     # The longest remark contains the reasons that concern all raters and those of some.
     note = f"{note} {max(raters['remark'].dropna(), key=len, default='')}".rstrip()
     is_rough = raters["remark"].notna()
