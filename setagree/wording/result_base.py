@@ -207,6 +207,13 @@ class ResultPerModel(ResultRows[R]):
         """Return a table with one line per model, and the verdict on each."""
         return paragraphs(*self._parts())
 
+    def _to_print(self) -> pd.DataFrame:
+        """Return the rows, without a decision on models whose test has a reason for none."""
+        is_open = [_reason_of(row) is not None for row in self.rows]
+        frame = self.to_frame().astype({"passes": object})
+        frame.loc[is_open, "passes"] = None
+        return frame
+
     def _notes(self) -> list[str]:
         return [row.verdict for row in self.rows]  # type: ignore[attr-defined]
 

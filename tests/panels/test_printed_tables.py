@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from small_studies import annotations, text
 
 import setagree as sa
@@ -75,3 +76,20 @@ def test_crowdtruth():
     assert (
         rest.startswith(f"{len(found.to_frame()) - 40} more rows;") or len(found.to_frame()) <= 40
     )
+
+
+def test_a_test_without_a_verdict_has_no_decision():
+    """Neither table answers no where there is no verdict."""
+    rows = [(r, u, "ab"[u % 2]) for u in range(12) for r in ("ann", "bob", "cem", "gpt")]
+    study = sa.Annotations.from_triples(rows)
+    with pytest.warns(sa.SetagreeWarning):
+        tables = (
+            sa.alt_test(study, model="gpt"),  # fewer than 30 units
+            sa.noninferiority_test(study, model="gpt", margin=0.1),  # nothing varies
+        )
+    for table in tables:
+        assert table["gpt"].verdict.startswith("No verdict")
+        row = str(table).splitlines()[1]
+        assert row.startswith("gpt")
+        assert row.endswith(" -")
+        assert table.to_frame()["passes"].tolist() == [False]
