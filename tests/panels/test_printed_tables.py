@@ -89,7 +89,7 @@ def test_a_test_without_a_verdict_has_no_decision():
         )
     for table in tables:
         assert table["gpt"].verdict.startswith("No verdict")
-        row = str(table).splitlines()[1]
+        row = table.summary().splitlines()[1]
         assert row.startswith("gpt")
         assert row.endswith(" -")
         assert table.to_frame()["passes"].tolist() == [False]
