@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from setagree.cli.options import Reading
 from setagree.errors import DataError, FileError, listing, shorten
-from setagree.exports.json_nodes import class_files
+from setagree.files.records import class_files
 from setagree.files.streams import matching
 from setagree.files.tables import read_table
 

@@ -14,7 +14,6 @@ from setagree.files.streams import Source, readable, with_mark
 from setagree.wording.label_sets import Label
 
 _MAX_BYTES = 2**31
-_CLASS_FILES = ("{stem}.features.json", "dataset_info.json")
 _TYPES = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
 
 
@@ -200,14 +199,6 @@ def parallel(
         numbers = f"{counted(len(labels), 'answer')} of {counted(len(names), 'rater')}"
         raise answers.fail(f"{numbers} ({raters.key!r}).")
     yield from zip(names, labels, strict=True)
-
-
-def class_files(path: Path) -> list[Path]:
-    """Return the files next to a file of rows that may name its classes."""
-    end = path.name.lower().rfind(Source(path).suffix)  # -1 if the suffix is that of a member
-    stem = path.name[:end] if end > 0 else path.stem
-    files = [path.with_name(pattern.format(stem=stem)) for pattern in _CLASS_FILES]
-    return [file for file in files if file.is_file()]
 
 
 def shown(path: Path) -> str:

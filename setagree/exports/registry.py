@@ -331,13 +331,6 @@ FORMATS: tuple[Format, ...] = (
         basis="plain",
     ),
     Format(
-        "hf_sequence",
-        "Hugging Face rows, JSONL: a list of labels each",
-        (Signature("records", none="_.*|Comments", also=of_tool("hugging_face", "is_sequence")),),
-        of_tool("hugging_face", "read_sequence"),
-        _CLASSES,
-    ),
-    Format(
         "hf_nested",
         "Hugging Face rows, JSONL: all raters of a unit",
         (

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +29,7 @@ from setagree.files.streams import (
     Room,
     Source,
     in_pieces,
+    readable,
 )
 from setagree.lazy import pd
 from setagree.study.codes import Column, as_objects
@@ -72,8 +74,70 @@ def read_json(source: Source, room: Room) -> pd.DataFrame:
     if not rows:
         raise FileError(f"{source} has no rows.")
     _check_objects(source, rows, noun, numbers)
+    _name_classes(source, rows)
     names = dict.fromkeys(name for row in rows for name in row)
     return typed_columns(source, {name: [row.get(name) for row in rows] for name in names})
+
+
+def class_files(path: Path) -> list[Path]:
+    """Return the files next to a file of rows that may name its classes."""
+    end = path.name.lower().rfind(Source(path).suffix)  # -1 if the suffix is that of a member
+    stem = path.name[:end] if end > 0 else path.stem
+    files = [path.with_name(name) for name in (f"{stem}.features.json", "dataset_info.json")]
+    return [file for file in files if file.is_file()]
+
+
+def class_names(source: Source, column: str) -> list[str]:
+    """Return the names of the integers in a column, or [] if no file next to it has them."""
+    for file in class_files(source.path):
+        beside = Source(file, source.encoding)
+        with readable(beside):
+            text = beside.decoded(beside.content(_MAX_BYTES))
+        names = _find_names(parsed_json(beside, text), column, inside=False)
+        if names is None:
+            continue
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise FileError(f"{beside}: the names of a ClassLabel must be a list of text.")
+        return names
+    return []
+
+
+def _find_names(tree: object, column: str, *, inside: bool) -> object | None:
+    """Return the names of the first ClassLabel at or below a column."""
+    if not isinstance(tree, dict):
+        return None
+    if inside and tree.get("_type") == "ClassLabel":
+        return tree.get("names")
+    for key, value in tree.items():
+        names = _find_names(value, column, inside=inside or key == column)
+        if names is not None:
+            return names
+    return None
+
+
+def class_name(label: Any, names: Sequence[str]) -> Any:
+    """Return the name of a class by its number, and other labels unchanged.
+
+    Raise ValueError if no class has the number.
+    """
+    if not isinstance(label, int) or isinstance(label, bool):
+        return label
+    if not 0 <= label < len(names):
+        raise ValueError(f"{label} is not the number of a class, which are 0 to {len(names) - 1}")
+    return names[label]
+
+
+def _name_classes(source: Source, rows: Sequence[dict[str, Any]]) -> None:
+    """Replace the numbers of classes in lists by their names, if a file next to it has them."""
+    has_files = source.spool is None and bool(class_files(source.path))
+    for column in dict.fromkeys(name for row in rows for name in row) if has_files else ():
+        names = class_names(source, column)
+        for row in rows if names else ():
+            if isinstance(cell := row.get(column), list):
+                try:
+                    row[column] = [class_name(label, names) for label in cell]
+                except ValueError as error:
+                    raise FileError(f"{source}: column {column!r}: {error}.") from None
 
 
 def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
@@ -87,6 +151,7 @@ def line_pieces(source: Source) -> Iterator[list[dict[str, Any]]]:
             )
         rows, empty = read_lines(source, lines), False
         _check_objects(source, rows, "line", list(lines))
+        _name_classes(source, rows)
         yield rows
     if empty:
         raise FileError(f"{source} is empty.")

@@ -38,7 +38,7 @@ from setagree.exports.detection import (
     recognised,
     the_one,
 )
-from setagree.exports.json_nodes import class_files, shown
+from setagree.exports.json_nodes import shown
 from setagree.files.streams import Paths, file_names, is_stdin, listable, matching
 from setagree.files.tables import read_table
 from setagree.lazy import pd
@@ -409,11 +409,11 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     if not (os.path.isfile(files[0]) or os.path.isdir(files[0])):  # noqa: PTH112, PTH113
         return None, False
     peeked = peek(files[0], reading.encoding, reading.sheet)
-    tool = _of_tool(peeked, files[:1], reading)
+    tool = _of_tool(peeked)
     for file in files[1:]:
         if tool is None:
             break
-        other = _of_tool(peek(file, reading.encoding, reading.sheet), [file], reading)
+        other = _of_tool(peek(file, reading.encoding, reading.sheet))
         if other is not tool:
             raise OptionError(
                 f"{shown(files[0])} is the export of a tool, {tool.title}, and {shown(file)} is "
@@ -448,7 +448,7 @@ def check_export(frame: pd.DataFrame, path: Paths) -> None:
         named = "standard input"
         way = "an export cannot be read from standard input; write it to a file and name that"
     for peeked in (peek_frame(frame, where), peek_record(frame, where)):
-        if (tool := _of_tool(peeked, files)) is not None:
+        if (tool := _of_tool(peeked)) is not None:
             raise DataError(
                 f"{named} looks like the export of a tool, {tool.title}: {way} "
                 f"({option('tool', tool.name)}). If it is a plain table, name the columns: "
@@ -456,13 +456,7 @@ def check_export(frame: pd.DataFrame, path: Paths) -> None:
             )
 
 
-def _of_tool(peeked: Peek, files: Sequence[Path], reading: Reading | None = None) -> Format | None:
+def _of_tool(peeked: Peek) -> Format | None:
     # A table with one row per label looks like one with one row per annotation: skip its format.
     matches = recognised(peeked, [f for f in FORMATS if f.name != _ROW_A_LABEL])
-    tool = the_one(matches, peeked.path)
-    if tool is None or tool.name != "hf_sequence":
-        return tool
-    # Rows of lists are a plain table, unless a file next to them names their numbers, or an option
-    # names one of the lists.
-    has_question = reading is not None and reading.question is not None
-    return tool if has_question or any(class_files(file) for file in files) else None
+    return the_one(matches, peeked.path)

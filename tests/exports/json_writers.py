@@ -225,7 +225,6 @@ WRITERS = {
     "lighttag": (lighttag, as_json),
     "labelbox": (labelbox, as_lines),
     "spacy_cats": (spacy_cats, as_lines),
-    "hf_sequence": (hf_sequence, as_lines),
     "hf_nested": (hf_nested, as_lines),
 }
 # The nested layout of Argilla needs to be told who submitted.

@@ -19,8 +19,7 @@ from exports.json_writers import (
 )
 
 import setagree as sa
-from setagree.errors import DataError, FileError, LabelError, OptionError
-from setagree.large.recognition import find_export
+from setagree.errors import DataError, FileError, LabelError
 
 
 def test_a_blank_row_of_flags_is_asked_about(save):
@@ -53,24 +52,31 @@ def test_class_labels_get_their_names(tmp_path, beside, features):
         path = tmp_path / "birds.jsonl"
         path.write_text(as_lines(make(codes)), encoding="utf-8")
         assert found(sa.read(path)) == answered(TRUTH)
-        assert (
-            find_export(path, sa.Reading())[0] is not None
-        )  # the names count wherever a path is taken
         path.write_text(as_lines(make(TRUTH)), encoding="utf-8")  # names stay names
         assert found(sa.read(path)) == answered(TRUTH)
+    path.write_text(as_lines(hf_sequence(codes)), encoding="utf-8")
+    pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    tally = sa.tally(path, memory_limit="300MB")
+    assert {*tally.values} == {frozenset(labels) for labels in answered(TRUTH).values()}
+
+
+def rows_in(folder, records):
+    path = folder / "rows.jsonl"
+    path.write_text(as_lines(records), encoding="utf-8")
+    return path
 
 
 def test_class_labels_without_names_stay_numbers(tmp_path):
-    path = write(tmp_path, "hf_sequence", hf_sequence({("p1", "mia"): {2, 0}, ("p1", "noa"): {2}}))
+    path = rows_in(tmp_path, hf_sequence({("p1", "mia"): {2, 0}, ("p1", "noa"): {2}}))
     (tmp_path / "dataset_info.json").write_text('{"features": {"labels": 3}}', encoding="utf-8")
     assert found(sa.read(path)) == {("p1", "mia"): {0, 2}, ("p1", "noa"): {2}}
 
 
 def test_class_labels_that_do_not_fit(tmp_path):
-    path = write(tmp_path, "hf_sequence", hf_sequence({("p1", "mia"): {0}, ("p1", "noa"): {4}}))
+    path = rows_in(tmp_path, hf_sequence({("p1", "mia"): {0}, ("p1", "noa"): {4}}))
     beside = tmp_path / "dataset_info.json"
     beside.write_text(json.dumps(FEATURES), encoding="utf-8")
-    with pytest.raises(FileError, match=r"labels\[0\]: 4 is not the number of a class, .* 0 to 3"):
+    with pytest.raises(FileError, match=r"'labels': 4 is not the number of a class, .* 0 to 3"):
         sa.read(path)
     bad = {"labels": {"names": [1, 2], "_type": "ClassLabel"}}
     beside.write_text(json.dumps(bad), encoding="utf-8")
@@ -78,20 +84,15 @@ def test_class_labels_that_do_not_fit(tmp_path):
         sa.read(path)
 
 
-def test_sequence_rows(tmp_path):
-    """A null list is missing; question= names another list; odd keys are said."""
+def test_rows_of_lists_are_a_table(tmp_path):
+    """A null list is missing; labels= names another list."""
     records = hf_sequence(TRUTH)
     records[0] |= {"labels": None, "topics": ["x"]}
     for record in records[1:]:
         record["topics"] = []
-    path = write(tmp_path, "hf_sequence", records[::-1])
+    path = rows_in(tmp_path, records[::-1])
     assert found(sa.read(path)) == {p: x for p, x in answered(TRUTH).items() if p != ("p1", "mia")}
-    assert found(sa.read(path, question="topics"))["p1", "mia"] == {"x"}
-    with pytest.raises(OptionError, match="question='topic' is not in"):
-        sa.read(path, question="topic")
-    odd = write(tmp_path, "hf_sequence", [{"q": 1, "labels": ["x"]}])
-    with pytest.raises(DataError, match=r"among 'q', 'labels'; rename them to unit, rater"):
-        sa.read(odd, tool="hf_sequence")
+    assert found(sa.read(path, labels="topics"))["p1", "mia"] == {"x"}
 
 
 def test_nested_rows(tmp_path):

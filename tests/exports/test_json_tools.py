@@ -141,10 +141,6 @@ NEEDED = {
         ("[1].meta", "line 2: no key 'meta'"),
         ("[1].meta.annotator", "line 2, meta: no key 'annotator'"),
     ],
-    "hf_sequence": [
-        ("[1].id", "line 2: no key 'id'"),
-        ("[1].annotator", "line 2: no key 'annotator'"),
-    ],
     "hf_nested": [
         ("[1].id", "line 2: no key 'id'"),
         ("[1].annotators", "line 2: no key 'annotators'"),
@@ -224,12 +220,12 @@ def test_values_that_are_no_labels_are_named(tmp_path):
         (None, "null"),
         (1.5, "a number"),
     ]:
-        records = hf_sequence(TRUTH)
-        records[2]["labels"] = ["crow", wrong]
+        records = prodigy(TRUTH)
+        records[2] |= {"answer": "accept", "accept": ["crow", wrong]}
         with pytest.raises(
-            FileError, match=r"labels\[1\]: expected a label; got " + re.escape(seen)
+            FileError, match=r"accept\[1\]: expected a label; got " + re.escape(seen)
         ):
-            sa.read(write(tmp_path, "hf_sequence", records), tool="hf_sequence")
+            sa.read(write(tmp_path, "prodigy", records))
 
 
 def test_rows_that_are_no_objects(tmp_path):
@@ -272,8 +268,9 @@ def test_options_of_labels(tmp_path):
     assert sa.read(path, codebook=LABELS).labels == tuple(sorted(LABELS))
     with pytest.raises(sa.SetagreeError, match=r"prodigy\.json': 1 label .*codebook: 'gull'"):
         sa.read(path, codebook=["crow", "heron, grey", "wren|owl#"])
-    records = hf_sequence({("p1", "mia"): {"Crow"}, ("p1", "noa"): {"crow"}})
-    assert sa.read(write(tmp_path, "hf_sequence", records), case="lower").n_values == 1
+    records = prodigy({("p1", "mia"): {"Crow"}, ("p1", "noa"): {"crow"}})
+    assert sa.read(write(tmp_path, "prodigy", records), case="lower").n_values == 1
+    path = write(tmp_path, "prodigy")
     with pytest.raises(OptionError, match="blank='emtpy' is unknown"):
         sa.read(path, blank="emtpy")
 
@@ -288,8 +285,6 @@ def test_agreement_takes_the_path_of_an_export(tmp_path):
     truth = {("1", "mia"): {"a;b"}, ("1", "noa"): {"a"}, ("2", "mia"): {"a"}, ("2", "noa"): {"a"}}
     folder = doccano(tmp_path / "csv", truth, kind="csv")
     assert sa.agreement(folder, label_sep=";")["krippendorff_alpha", "masi"].n_values == 2
-    rows = write(tmp_path, "hf_sequence")  # a table of JSON lines, as good for the one as the other
-    assert sa.agreement(rows).to_frame().equals(sa.agreement(sa.read(rows)).to_frame())
     with pytest.raises(DataError, match="drops their status"):
         sa.agreement(write(tmp_path, "argilla_nested"))
 
@@ -304,7 +299,7 @@ def test_lists_by_column_are_no_rows(tmp_path):
 @pytest.mark.parametrize("name", WRITERS)
 def test_options_without_use_are_refused(tmp_path, name):
     path = write(tmp_path, name)
-    if name not in OPTIONS and name != "hf_sequence":  # a table with a roster
+    if name not in OPTIONS:
         with pytest.raises(OptionError, match=r"lists the raters of each unit; omit roster=\."):
             sa.read(path, roster="roster.csv")
     with pytest.raises(

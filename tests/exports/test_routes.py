@@ -183,7 +183,7 @@ def test_numbers_of_classes_in_a_pattern(tmp_path):
     assert open_table(pattern, sa.Reading())[0]["labels"].tolist() == [[0], [0]]
     names = {"labels": {"feature": {"_type": "ClassLabel", "names": ["joy"]}}}
     (tmp_path / "rows-1.features.json").write_text(json.dumps(names))
-    assert open_table(pattern, sa.Reading())[0]["labels"].tolist() == [{"joy"}, {"joy"}]
+    assert open_table(pattern, sa.Reading())[0]["labels"].tolist() == [["joy"], ["joy"]]
 
 
 def test_read_takes_patterns(tmp_path, monkeypatch):

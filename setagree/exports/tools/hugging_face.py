@@ -1,4 +1,4 @@
-"""Rows of Hugging Face data sets: label lists, ClassLabel integers, nested annotators, flags."""
+"""Rows of Hugging Face data sets: nested annotators, ClassLabel integers, and flags."""
 
 from __future__ import annotations
 
@@ -6,56 +6,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from setagree.errors import DataError, FileError, listing
+from setagree.errors import DataError, listing
 from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Peek, Request
-from setagree.exports.json_nodes import (
-    Node,
-    class_files,
-    parallel,
-    read_object,
-    read_records,
-    shown,
-)
-from setagree.exports.reader_helpers import check_useless, choose_question
+from setagree.exports.json_nodes import Node, parallel, read_records, shown
+from setagree.exports.reader_helpers import check_useless
 from setagree.exports.table_exports import FALSE, TRUE, Sheet, drop, flag_sets
 from setagree.files.binary import dataset_rows, is_dataset
-from setagree.files.streams import Source
+from setagree.files.records import class_name, class_names
+from setagree.files.streams import Source, with_mark
 from setagree.study.assembly import warn_nulls_left
 from setagree.study.columns import Columns, guess_columns
 from setagree.wording.label_sets import Label
 
 _MAX_SHAPES = 100
 """Largest number of objects with different keys in a record that are tested."""
-
-
-def read_sequence(path: Path, request: Request) -> Answers:
-    """Return rows with a unit, a rater and a list of labels."""
-    check_useless(request, path, "roster")
-    rows = _rows(path, request)
-    columns = _columns(rows[0].members())
-    if columns is None:
-        raise DataError(
-            f"{rows[0]}: no keys with usual names for unit, rater and a list of labels among "
-            f"{listing(list(rows[0].members()))}; rename them to unit, rater and labels."
-        )
-    answer = str(columns.labels)
-    if request.question is not None:
-        keys = dict.fromkeys(key for row in rows for key in row.members())
-        answer = str(choose_question(request.question, keys, shown(path)))
-    names = class_names(path, answer, request.encoding)
-    _check_flags([cell for row in rows if (cell := row.get(answer)) is not None])
-    answers = Answers()
-    parsed: dict[str, frozenset[Label]] = {}  # most lists occur several times
-    for row in rows:
-        unit, rater = row.at(columns.unit).name(), row.at(columns.rater).name()
-        labels = None
-        if (cell := row.get(answer)) is not None:
-            if (key := repr(cell.value)) not in parsed:
-                parsed[key] = _named(cell, names)
-            labels = parsed[key]
-        answers.add(unit, rater, labels, row.place)
-    return _with_warning(answers, request)
 
 
 def _rows(path: Path, request: Request) -> list[Node]:
@@ -86,25 +51,6 @@ def _check_flags(answers: Sequence[Node]) -> None:
         )
 
 
-def _columns(record: dict[str, Any]) -> Columns | None:
-    """Return the keys of unit, rater and labels, or None without usual names of fitting types."""
-    lists = [key for key, value in record.items() if isinstance(value, list)]
-    plain = [key for key, value in record.items() if isinstance(value, str | int)]
-    try:
-        labels = guess_columns([*lists, "unit", "rater"], unit="unit", rater="rater").labels
-        return guess_columns([*plain, labels], labels=labels) if labels in lists else None
-    except DataError:
-        return None
-
-
-def is_sequence(peek: Peek) -> bool:
-    """Return whether a record has a unit, a rater and a list of labels."""
-    record = peek.record if isinstance(peek.record, dict) else {}
-    columns = None if _group(record) else _columns(record)
-    answer = record.get(str(columns.labels)) if columns is not None else None
-    return isinstance(answer, list) and all(isinstance(label, str | int) for label in answer)
-
-
 # ---- Nested annotators ----------------------------------------------------------------------
 
 
@@ -120,7 +66,7 @@ def read_nested(path: Path, request: Request) -> Answers:
         )
     group, rater, labels = keys
     unit = _unit_key(rows[0], group)
-    names = class_names(path, labels, request.encoding)
+    names = class_names(Source(path, with_mark(request.encoding)), labels)
     answers = Answers()
     pairs = [(row, *pair) for row in rows for pair in _pairs(row.at(group), rater, labels)]
     _check_flags([cell for _, _, cell in pairs])
@@ -177,37 +123,6 @@ def is_nested(peek: Peek) -> bool:
     return isinstance(peek.record, dict) and _group(peek.record) is not None
 
 
-# ---- ClassLabel -----------------------------------------------------------------------------
-
-
-def class_names(path: Path, column: str, encoding: str) -> list[str]:
-    """Return the names of the integers in a column, or [] if there are none.
-
-    They are read from ``<name>.features.json`` or ``dataset_info.json`` next to the file.
-    """
-    for file in class_files(path):
-        names = _find_names(read_object(file, encoding).value, column, inside=False)
-        if names is None:
-            continue
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise FileError(f"{shown(file)}: the names of a ClassLabel must be a list of text.")
-        return names
-    return []
-
-
-def _find_names(tree: object, column: str, *, inside: bool) -> object | None:
-    """Return the names of the first ClassLabel at or below a column."""
-    if not isinstance(tree, dict):
-        return None
-    if inside and tree.get("_type") == "ClassLabel":
-        return tree.get("names")
-    for key, value in tree.items():
-        names = _find_names(value, column, inside=inside or key == column)
-        if names is not None:
-            return names
-    return None
-
-
 def _named(labels: Node, names: list[str]) -> frozenset[Label]:
     """Return the labels, with integers replaced by their names if there are names."""
     if not names:
@@ -216,12 +131,11 @@ def _named(labels: Node, names: list[str]) -> frozenset[Label]:
 
 
 def _name(label: Node, names: list[str]) -> Label:
-    code = label.label()
-    if isinstance(code, str):
-        return code
-    if not 0 <= code < len(names):
-        raise label.fail(f"{code} is not the number of a class, which are 0 to {len(names) - 1}.")
-    return names[code]
+    try:
+        name: Label = class_name(label.label(), names)
+    except ValueError as error:
+        raise label.fail(f"{error}.") from None
+    return name
 
 
 # ---- Flags in the layout of GoEmotions -----------------------------------------------------------
