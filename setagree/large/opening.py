@@ -330,7 +330,8 @@ def _open_or_refuse(source: Any, reading: Reading, plan: Plan, note: Note) -> St
         return _open(source, reading, plan, note)
     except SetagreeError as error:
         # Nothing is checked after repeats, and standard input can be read only once.
-        if not error.remedy or isinstance(error, RepeatsError) or source == "-":
+        is_stdin = isinstance(source, str) and source == "-"
+        if not error.remedy or isinstance(error, RepeatsError) or is_stdin:
             raise
         first = error
     try:

@@ -188,6 +188,15 @@ def test_options_of_exports(option, value):
     assert open_study(TABLE, Reading(predictions=["gpt"])).n_ratings == STUDY.n_ratings
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_of_numbers_may_have_raters_or_labels(library):
+    frame = pd.DataFrame({"unit": ["u0", "u1"], "ann": [1, 2], "bob": [2, 2]})
+    if library == "polars":
+        frame = pytest.importorskip("polars", reason="Polars is not installed").from_pandas(frame)
+    with pytest.raises(DataError, match="have only numbers, so that each may be a rater or a lab"):
+        sa.read(frame)
+
+
 def test_wide_objects():
     """The rows of a list are units then; the keys of a dict stay raters."""
     rows = [["a", "b"], ["a", "a"], ["b", "b"]]
