@@ -239,9 +239,9 @@ def standard_error_as_drawn(sums: UnitSums) -> Spread:
     elif (drawn >= sample.sizes)[drawn > 0].all():
         return Spread(0.0, df, "All units of the population were rated, so that none is a sample")
     elif df <= 0 or (sample.weights is not None and df < _LEAST_WEIGHTED_DF):
-        reason = f"the weights are so unequal that they leave {max(df, 0):.2g} degrees of freedom"
+        n_units = counted(len(out.units), "unit")
+        reason = f"{n_units} with such weights leave {max(df, 0):.2g} degrees of freedom"
         if len(out.units) <= (drawn > 0).sum():
-            n_units = counted(len(out.units), "unit")
             reason = f"{n_units} of as many strata leave no degrees of freedom"
     return Spread(out.standard_error if reason is None else float("nan"), df, reason, clusters)
 

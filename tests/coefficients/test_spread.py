@@ -465,7 +465,11 @@ def test_weights_that_leave_no_freedom_give_no_interval():
     weights = {unit: 1.0 if k == 0 else 1e-3 for k, unit in enumerate(study.units)}
     found = sa.krippendorff_alpha(study.sampled(sampling_weight=weights))
     assert np.isnan(found.standard_error)
-    assert "so unequal that they leave" in found.interval_reason
+    assert found.interval_reason == "11 units with such weights leave 0.02 degrees of freedom"
+    found = sa.krippendorff_alpha(
+        sa.simulate(2, 3, rng=3).sampled(sampling_weight={"u1": 1, "u2": 1.2})
+    )
+    assert found.interval_reason == "2 units with such weights leave 0.98 degrees of freedom"
 
 
 def test_percent_agreement_has_no_bound_below_zero():
