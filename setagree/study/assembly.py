@@ -411,12 +411,14 @@ def _tidy_names(
 ) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Return codes and names with stripped spaces and composed accents, as in labels."""
     listed = names.tolist()
-    if all(issubclass(kind, int) for kind in set(map(type, listed))):
-        return codes, names
     try:
-        tidy = list(map(str.strip, listed))
-        plain = "".join(tidy).isascii()
+        joined = "".join(listed)
+        plain = joined.isascii()
+        # The search for spaces in one text takes half the time of stripping each name.
+        tidy = listed if joined.split() == [joined] else list(map(str.strip, listed))
     except TypeError:  # not all are text
+        if all(issubclass(kind, int) for kind in set(map(type, listed))):
+            return codes, names
         if odd := next((name for name in listed if isinstance(name, frozenset)), None):
             raise DataError(
                 f"a {role} is named by text or a number, not by {shorten({*odd})}."
