@@ -383,7 +383,7 @@ BUDGET = {
     "large": 4_700,
     "panels": 5_150,
     "plots": 2_650,
-    "reporting": 4_800,
+    "reporting": 4_750,
     "scoring": 3_000,
     "study": 9_450,
     "wording": 1_500,

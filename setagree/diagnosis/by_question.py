@@ -42,13 +42,11 @@ from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids, warn_names
 from setagree.study.columns import QUESTIONS, with_columns
-from setagree.study.labels import is_missing
+from setagree.study.labels import is_blank
 from setagree.study.numbers import as_number
 from setagree.study.reading import Plan, Reading, is_files
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
-
-ALL = "all"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -235,7 +233,7 @@ def _of_export(source: Any, how: Reading, questions: str | Sequence[str]) -> dic
     try:
         open_study(source, how)
     except SeveralQuestionsError as error:
-        chosen = error.names if questions == ALL else questions
+        chosen = error.names if questions == "all" else questions
     else:
         raise OptionError(f"the input has one question; omit {option('questions')}.")
     listed = [chosen] if isinstance(chosen, str) else chosen
@@ -247,10 +245,10 @@ def _of_table(source: Any, how: Reading, questions: str | Sequence[str]) -> dict
     table, how = open_table(source, replace(how, tool="table") if is_files(source) else how)
     names = [str(name) for name in table]
     if isinstance(questions, str):
-        column = next((x for x in names if x.casefold() in QUESTIONS), ALL)
-        column = column if questions == ALL else questions
+        column = next((x for x in names if x.casefold() in QUESTIONS), "all")
+        column = column if questions == "all" else questions
         if column not in names:
-            hint = did_you_mean(column, names) if column != ALL else ""
+            hint = did_you_mean(column, names) if column != "all" else ""
             raise OptionError(
                 f"{option('questions', questions)}: the table has no column of questions{hint}; "
                 f"list the columns of answers, of {listing(names, limit=12)}."
@@ -284,8 +282,7 @@ def _typed(table: pd.DataFrame, how: Reading, name: str | None = None) -> Annota
     """Return the study of a question: of numbers if all of its answers are, otherwise of labels."""
     if name is None:
         name = str(with_columns(how, [str(x) for x in table]).answer)
-    answers = (cell for cell in table[name] if isinstance(cell, Hashable) and not is_missing(cell))
-    cells = {cell for cell in answers if str(cell).strip()}
+    cells = {cell for cell in table[name] if isinstance(cell, Hashable) and not is_blank(cell)}
     are_numbers = bool(cells) and all(as_number(cell) is not None for cell in cells)
     if how.kind is None and are_numbers:
         return _opened(table, replace(how, labels=None, value=name))

@@ -180,13 +180,11 @@ def _repeated_rows(sheet: ET.Element) -> Iterator[tuple[int, list[str]]]:
 
 def _cell_text(cell: ET.Element) -> str:
     """Return the text of a cell as spreadsheets write it to CSV."""
-    kind = _attribute(cell, "value-type")
-    if kind in {"float", "percentage", "currency"}:
-        return _as_text(float(_attribute(cell, "value") or "nan"))
-    if kind == "boolean":
-        return (_attribute(cell, "boolean-value") or "").upper()
-    if kind == "date":
-        return _attribute(cell, "date-value") or ""
+    number, date, flag = (_attribute(cell, f"{kind}value") for kind in ("", "date-", "boolean-"))
+    if number is not None:
+        return _as_text(float(number))
+    if date is not None or flag is not None:
+        return date or (flag or "").upper()
     return "\n".join("".join(paragraph.itertext()) for paragraph in cell.iterfind("{*}p"))
 
 

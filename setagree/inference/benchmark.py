@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, Unpack
+from typing import Any, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
@@ -56,8 +56,7 @@ _TWO_SIDED = 0.90
 """Level of the two-sided interval whose lower bound has that one-sided confidence."""
 
 
-@dataclass(frozen=True)
-class Published:
+class Published(NamedTuple):
     """A coefficient of a publication, whose data are not at hand."""
 
     estimate: float

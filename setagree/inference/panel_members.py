@@ -129,21 +129,19 @@ def people_of(study: Annotations, humans: Iterable[object] | None, models: Itera
 
 def unnamed_models(study: Annotations, named: Iterable[object]) -> list[Any]:
     """Return raters that are called like models, where others are named as models; warn of them."""
-    if maybe := [one for one in likely_models(study, maybe=True) if one not in {*named}]:
-        warn(
-            f"Counted among the people: {listing(maybe)}. If that is a model, name all people with "
-            f"{option('humans')}.",
-            SetagreeWarning,
-        )
-    likely = [one for one in likely_models(study) if one not in {*named}]
-    if likely and len({*named, *likely}) < study.n_raters:
-        warn(
-            f"Not counted among the people, because of names of models: {listing(likely)}. If they "
-            f"are people, name all people with {option('humans')}.",
-            SetagreeWarning,
-        )
-        return likely
-    return []
+    maybe, likely = (
+        [one for one in likely_models(study, maybe=maybe) if one not in {*named}]
+        for maybe in (True, False)
+    )
+    likely = likely if len({*named, *likely}) < study.n_raters else []
+    for listed, place, doubt in (
+        (maybe, "Counted among the people", "If that is a model"),
+        (likely, "Not counted among the people, because of names of models", "If they are people"),
+    ):
+        if listed:
+            way = f"name all people with {option('humans')}"
+            warn(f"{place}: {listing(listed)}. {doubt}, {way}.", SetagreeWarning)
+    return likely
 
 
 def part_of(study: Annotations, rows: Flags) -> Annotations:

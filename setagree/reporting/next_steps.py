@@ -14,12 +14,10 @@ from setagree.reporting.sections.labels import clear_confusions
 from setagree.reporting.sections.raters import costly_raters
 from setagree.wording.sentences import Name, Sentence
 
-_MOST = 3
-
 
 def next_steps(f: Findings) -> list[Sentence]:
     """Return at most three sentences in the imperative, the most important first."""
-    return [*_steps(f)][:_MOST]
+    return [*_steps(f)][:3]
 
 
 def _steps(f: Findings) -> Iterator[Sentence]:
@@ -71,5 +69,4 @@ def _units(f: Findings) -> Iterator[Sentence]:
     if units is None or not units["disagreement"].iloc[0] > 0:
         return
     n = diagnosis.half_of(diagnosis.largest_share_first(units))[0]
-    which = "unit" if n == 1 else f"{n:,} units"
-    yield (f"Let an expert decide the {which} with at least half of the disagreement.",)
+    yield (f"Let an expert decide {counted(n, 'unit')} with at least half of the disagreement.",)

@@ -205,10 +205,7 @@ def _overview(findings: Mapping[str, Findings]) -> Table:
     table = question_table({name: f.main for name, f in findings.items()}, level)
     frame: pd.DataFrame = table.to_frame()
     frame["sentence"] = as_objects([*((Name.of(name),) for name in findings), ("Mean",)])
-    verdicts = [
-        plain_verdict(f) if f.main.reason is None else f.main.reason for f in findings.values()
-    ]
-    frame["verdict"] = [*verdicts, ""]
+    frame["verdict"] = [*(f.main.reason or plain_verdict(f) for f in findings.values()), ""]
     frame["distance"] = [*map(distance_name, frame["distance"][:-1]), ""]
     columns = [
         Column("sentence", "text", "Question"),

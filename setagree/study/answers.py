@@ -152,25 +152,24 @@ def _by_rater(
 ) -> LongColumns:
     """Return the columns of one sequence of answers per rater, which must be equally long."""
     columns = [_answers(row) for row in rows]
-    sequences = [column for column in columns if column is not None]
-    lengths = {*map(len, sequences)}
-    if len(sequences) < max(2, len(columns)) or len(lengths) != 1 or 0 in lengths:
+    lengths = {*map(len, columns)}
+    if len(columns) < 2 or len(lengths) != 1 or 0 in lengths:
         raise _no_answers(data)
-    units = _units([row for row in rows if isinstance(row, pd.Series)], next(iter(lengths)))
+    units = _units([row for row in rows if isinstance(row, pd.Series)], len(columns[0]))
     return LongColumns(
-        pd.Series(np.tile(units, len(sequences)), dtype=object).infer_objects(),
+        pd.Series(np.tile(units, len(columns)), dtype=object).infer_objects(),
         layouts.repeated(names, len(units)),
-        layouts.stacked_answers(sequences),
+        layouts.stacked_answers(columns),
         if_swapped=if_swapped,
     )
 
 
-def _answers(row: Any) -> Column | None:
-    """Return the answers of one rater as a column, or None if they are not a sequence of them."""
+def _answers(row: Any) -> Column:
+    """Return the answers of one rater as a column, which is empty if they are not a sequence."""
     if not isinstance(row, _rows()) and callable(getattr(row, "to_list", None)):  # of Polars
         row = row.to_list()
     if not isinstance(row, _rows()) or (isinstance(row, np.ndarray) and row.ndim != 1):
-        return None
+        return pd.Series(dtype=object)
     if isinstance(row, list | tuple):
         return pd.Series(as_objects(row), dtype=object)
     if isinstance(row, np.ndarray) and row.dtype.kind == "U" and (row == "nan").any():

@@ -115,12 +115,10 @@ def _read_codebook(
     check_list("codebook", codebook, "labels")
     pairs = {label: label for label in codebook}
     texts = [*codebook.values()] if isinstance(codebook, Mapping) else []
-    are_text = [isinstance(x, str) for x in texts]
-    if isinstance(codebook, Mapping) and all(are_text):
-        pairs = {**codebook}
-    if any(are_text) and not all(are_text):
-        odd = texts[are_text.index(False)]
-        raise OptionError(f"codebook: a label must be text, not {shorten(odd)}.")
+    if any(isinstance(text, str) for text in texts):
+        pairs = dict(zip(codebook, texts, strict=True))
+        if odd := [text for text in texts if not isinstance(text, str)]:
+            raise OptionError(f"codebook: a label must be text, not {shorten(odd[0])}.")
     if blank := [spelling for spelling, x in pairs.items() if isinstance(x, str) and not x.strip()]:
         raise OptionError(
             f"codebook: the label of {shorten(blank[0])} is blank; list answers without labels in "

@@ -8,12 +8,9 @@ from xml.etree import ElementTree as ET
 
 from setagree.wording.sentences import visible
 
-_KINDS = {
-    True: ("holds", "notice", "system-out"),
-    False: ("fails", "error", "failure"),
-    None: ("no verdict", "error", "error"),
-}
-"""The words of a log, of GitHub and of JUnit for a decision, by whether it holds."""
+_WORDS = {True: "holds", False: "fails", None: "no verdict"}
+_GITHUB = {True: "notice", False: "error", None: "error"}
+_JUNIT = {True: "system-out", False: "failure", None: "error"}
 
 
 @dataclass(frozen=True)
@@ -43,8 +40,7 @@ class Decision:
         >>> Decision("alpha of a.csv", False, "Alpha is below 0.8.").line
         'fails: alpha of a.csv. Alpha is below 0.8.'
         """
-        word = _KINDS[self.holds][0]
-        return visible(f"{word}: {self.name}. {' '.join(self.basis.split())}")
+        return visible(f"{_WORDS[self.holds]}: {self.name}. {' '.join(self.basis.split())}")
 
 
 def exit_code(decisions: Sequence[Decision]) -> int:
@@ -62,14 +58,14 @@ def exit_code(decisions: Sequence[Decision]) -> int:
 def _github(decisions: Sequence[Decision]) -> str:
     """Return workflow commands, in whose data % and ends of lines are escaped."""
     return "\n".join(
-        f"::{_KINDS[each.holds][1]} title=setagree::{each.line.replace('%', '%25')}"
+        f"::{_GITHUB[each.holds]} title=setagree::{each.line.replace('%', '%25')}"
         for each in decisions
     )
 
 
 def _junit(decisions: Sequence[Decision]) -> str:
     """Return a JUnit report with a test case per decision."""
-    kinds = [_KINDS[each.holds][2] for each in decisions]
+    kinds = [_JUNIT[each.holds] for each in decisions]
     counts = {"tests": len(kinds), "failures": kinds.count("failure")}
     counts["errors"] = kinds.count("error")
     suite = ET.Element("testsuite", {k: str(n) for k, n in counts.items()}, name="setagree")

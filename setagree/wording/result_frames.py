@@ -12,7 +12,7 @@ from setagree.wording.tables import Column, TextTable, latex_text
 
 
 class ResultFrame(pd.DataFrame):
-    """Frame with declared main columns, which a notebook, LaTeX and Markdown show rounded.
+    """Frame with declared main columns, which a notebook and LaTeX show rounded.
 
     What pandas computes from it is a plain frame.
 
@@ -57,9 +57,3 @@ class ResultFrame(pd.DataFrame):
         if args or options:
             return pd.DataFrame(self).to_latex(*args, **options)
         return latex_text(self, self._shown_columns())
-
-    def to_markdown(self, *args: Any, **options: Any) -> Any:
-        """Return the main columns as a Markdown table; with arguments, as pandas does."""
-        if args or options:
-            return pd.DataFrame(self).to_markdown(*args, **options)
-        return TextTable.of(self, self._shown_columns(), 0.95).to_markdown()

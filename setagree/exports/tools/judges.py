@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, TypeAlias, cast
 
 from setagree.errors import listing, missing_package
 from setagree.exports.format import Answers, Peek, Request
@@ -60,16 +60,14 @@ def read(path: Path, request: Request, tool: str) -> Answers:
 
 def _packed_samples(path: Path) -> Iterator[Node]:
     """Yield the samples of a binary log, which is an archive with one JSON file per sample."""
-    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+    with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             if member.filename.startswith("samples/"):
-                content = _content(file, archive, member, path)
+                content = _content(archive, member, path)
                 yield Node(json.loads(content), shown(path), member.filename)
 
 
-def _content(
-    file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path
-) -> bytes:
+def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> bytes:
     """Return a member of an archive; `zipfile` does not support those compressed with zstd."""
     if member.compress_type != _ZSTD:
         return archive.read(member)
@@ -79,6 +77,7 @@ def _content(
         raise missing_package(f"{shown(path)}, compressed with zstd,", "pyarrow", "files") from None
     # The local header has 30 bytes; the last four are the lengths of the name and of a field
     # before the content.
+    file = cast("BinaryIO", archive.fp)
     file.seek(member.header_offset + 26)
     file.seek(sum(struct.unpack("<2H", file.read(4))), os.SEEK_CUR)
     packed = pa.py_buffer(file.read(member.compress_size))

@@ -327,12 +327,8 @@ def compute_presence(f: Findings) -> pd.DataFrame | None:
     """Return the agreement in two parts if at least 5% of the answers are empty."""
     if f.study.kind != "labels" or f.main.reason is not None:
         return None
-    empty = _share_empty(f)
+    empty = f.study.summary()["share_empty"]
     return by_presence(f.study, **f.measure, level=f.level) if _MANY_EMPTY <= empty < 1 else None
-
-
-def _share_empty(f: Findings) -> float:
-    return float(f.study.summary()["share_empty"])
 
 
 def presence_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
@@ -342,7 +338,7 @@ def presence_summary(f: Findings, frame: pd.DataFrame) -> Sentence:
         "undefined" if pd.isna(row["estimate"]) else number(row["estimate"])
         for row in frame.to_dict("records")
     )
-    empty = f"{share(_share_empty(f))} of the answers are empty."
+    empty = f"{share(float(f.study.summary()['share_empty']))} of the answers are empty."
     first = f"On whether any label applies, {word} is {any_label}"
     return (f"{empty} {first}; on which, among the answers with labels, {which}.",)
 
