@@ -375,7 +375,7 @@ BUDGET = {
     "cli": 4_150,
     "coefficients": 2_750,
     "credit": 2_450,
-    "diagnosis": 4_650,
+    "diagnosis": 4_900,
     "distances": 2_450,
     "exports": 5_000,
     "files": 2_100,

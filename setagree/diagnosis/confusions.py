@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from operator import add
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,20 +12,25 @@ import pandas as pd
 
 from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_resamples
 from setagree.coefficients.case import summed_weights
-from setagree.coefficients.uncertain import patterns_of_units
 from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.diagnosis.common import NOT_REQUESTED, SURE
+from setagree.diagnosis.label_differences import (
+    BYTES_PER_ANSWER_PAIR,
+    INSTEAD,
+    Differences,
+    DiscordantLabels,
+    LabelUrn,
+    check_table,
+    compared,
+)
 from setagree.distances.hierarchy import Parents, read_hierarchy
-from setagree.errors import CostError, OptionError, option
+from setagree.errors import OptionError, option
 from setagree.inference.panel_members import plain_units
-from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_study, takes_data
-from setagree.limits import BLOCK_ENTRIES
 from setagree.scoring.scorer import Scorer
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.study.degrees import warn_degrees
-from setagree.study.identifiers import value_numbers
 from setagree.study.sampling import sample_of
 from setagree.study.tally import Tally
 from setagree.wording.result_frames import ResultFrame
@@ -34,30 +39,10 @@ from setagree.wording.tables import Column
 ENOUGH_PAIRS = 5
 """Pairs that a confusion needs, observed and expected: below, their ratio is mostly noise."""
 
-BLOCK_STEPS = 1_000_000
-"""Pairs of labels that are compared at once."""
-
-_BYTES_PER_PAIR = 200
-"""Memory of a pair of labels in the sums and in the table made of them."""
-
-_BYTES_PER_ANSWER_PAIR, _STEPS_PER_ANSWER_PAIR = 100, 50
-"""Memory and work of a pair of different answers while the pairs are summed."""
-
-_STEPS_PER_DRAWN_PAIR = 50
-"""Work of a pair of answers of one reshuffle."""
-
-_MAX_ANSWERS = 100
-"""Different answers to a unit that is reshuffled: products of more shares could be rounded to 0."""
+_STEPS_PER_ANSWER_PAIR = 50
+"""Work of a pair of different answers while the pairs are summed."""
 
 _TOO_FEW_PAIRS = f"fewer than {ENOUGH_PAIRS} observed or expected pairs"
-
-_MAX_LISTED_SIZE = 12
-"""The size of a value up to which its subsets are listed; they are 4,096."""
-
-_MAX_LOOKUPS = 50_000_000
-"""Subsets, or pairs of a large value with any other, beyond which nothing is looked up."""
-
-_INSTEAD = "Merge labels, or use a part of the units."
 
 COLUMNS = (
     Column("label", "name"),
@@ -70,7 +55,7 @@ COLUMNS = (
     Column("share", "share", "share of differing pairs", is_part=True),
     Column(
         *("expected_pairs", "count", "expected"),
-        "the number if the pairs that differ were pairs of answers drawn at random",
+        "the number if the labels in which answers differ were drawn at random",
     ),
     Column("lift", "number", "ratio to expected"),
     Column("p_value", "p", "p"),
@@ -115,7 +100,7 @@ def confusions(
     DataFrame
         The most frequent first: label, other (None for "left out"), kind, n_pairs (of ratings of
         one unit, by the size of the unit if units have sizes), expected_pairs (their expected
-        number if the pairs that differ did so as two answers drawn at random do: see the notes),
+        number if the labels in which two answers differ were drawn at random: see the notes),
         lift (n_pairs / expected_pairs), share (of all pairs that differ), p_value (that no
         confusion exceeds its expected pairs: see the notes), tested_by (the basis of p, or None),
         no_test (the reason for a missing p, or None), relation
@@ -140,23 +125,30 @@ def confusions(
 
     Notes
     -----
-    Raters who agree more than by chance confuse all labels less than expected. So `expected_pairs`
-    is conditional on pairs that differ: with D the pairs of ratings of one unit that differ, N the
-    pairable ratings, ``c_k`` of them with value k, and ``c(a, not b)`` those with a and not b,
-    it is ``D c(a, not b) c(b, not a) / ((N² - sum_k c_k²) / 2)``, the share among all pairs of
-    different answers times D; for "left out" the sum over all A and subsets B of A replaces
-    the product. If every answer is one label, all pairs of labels together have an expected
-    count of D, as many as the pairs that are counted. It is NaN for "left out" if large sets are so
-    many that comparing them would take minutes. Pairs are those of the sample, each counted once.
+    `expected_pairs` is conditional on the number of labels that two answers share and in which they
+    differ. Let C be the labels that answers A and B share, ``s = |A - C|``, ``t = |B - C|``, and
+    c_Aa the pairable ratings with label a among those with as many labels as A (5 to 8, 9 to 16,
+    and so on are alike). Each of the s t pairs of a label of A and one of B is a pair of labels
+    outside C with a probability in proportion to ``c_Aa c_Bb``; if t = 0, each of the s labels left
+    out is a label outside C with one in proportion to c_Aa::
 
-    For p, the answers of the units in which raters differ are replaced: a unit keeps the number of
-    its distinct answers and how often each was given, in random order, and these are drawn from all
-    pairable ratings, given that they differ. With ``z = (n_pairs - expected_pairs) /
+        e(a, b) = sum over A, B of s t (c_Aa c_Bb + c_Ab c_Ba) / sum over x, y of c_Ax c_By
+        e(a)    = sum over A, B with t = 0 of s c_Aa / sum over x of c_Ax
+
+    where x and y are different labels outside C, and A and B of a term have neither a nor b in C.
+    The expected pairs of all labels add up to the observed ones, for "instead" and for "left out",
+    however well the raters agree. If every answer is one label, e(a, b) is ``D c_a c_b /
+    sum_{x < y} c_x c_y`` with D the pairs of ratings that differ. Pairs are those of the sample,
+    each counted once.
+
+    For p, the labels are replaced that some answers to a unit have and others do not. Those that
+    the same answers have are a group, in whose place an equally large set of labels is drawn in
+    proportion to the ratings of that many labels that contain it, given that no label is in two
+    groups or in all answers to the unit. With ``z = (n_pairs - expected_pairs) /
     sqrt(expected_pairs)``, p is ``(1 + #{max z of a reshuffle >= z}) / (n_resamples + 1)``, the
     maximum over all confusions with at least 5 expected pairs, observed or not. It thereby accounts
     for the number of confusions, and is given for those with at least 5 observed and expected
-    pairs. In simulated studies without a particular confusion, the smallest p was at most 0.05 in 0
-    to 4%.
+    pairs.
 
     Examples
     --------
@@ -167,8 +159,8 @@ def confusions(
     ... ], blank="empty")
     >>> confusions(study)[["label", "other", "kind", "n_pairs", "expected_pairs"]].round(3)
       label other      kind  n_pairs  expected_pairs
-    0     a     b   instead      2.0             0.8
-    1     c  None  left out      1.0             1.0
+    0     a     b   instead      2.0           1.333
+    1     c  None  left out      1.0           0.333
     """
     if n_resamples is not None:
         check_resamples(n_resamples)
@@ -190,8 +182,9 @@ def confusions(
     sets = labels_of_values(tally.values, tally.kind)
     labels = as_objects(sets.labels)
     k, l, m = _differing_pairs(tally)
-    a, b, pairs = _confused(sets, k, l, m)
-    expected = _Expected(sets, tally.pairable_totals, float(m.sum()))
+    urn = LabelUrn(tally, sets, as_generator(rng))
+    expected = _Expected(urn)
+    a, b, pairs = _confused(sets, k, l, m, expected)
     e = expected.of(a, b)
     frame = pd.DataFrame(
         {
@@ -207,13 +200,12 @@ def confusions(
     frame["p_value"], frame["tested_by"], frame["no_test"] = np.nan, None, NOT_REQUESTED
     if n_resamples is not None:
         z = expected.excess(pairs, e)
-        # If the number expected by chance is unknown, the observed one decides.
-        tested = (pairs >= ENOUGH_PAIRS) & ~(e < ENOUGH_PAIRS) & np.isfinite(z)
-        largest = np.sort(_largest_excesses(tally, expected, n_resamples, as_generator(rng)))
+        tested = (pairs >= ENOUGH_PAIRS) & (e >= ENOUGH_PAIRS)
+        largest = np.sort(_largest_excesses(tally, sets, expected, n_resamples))
         n_reached = n_resamples - np.searchsorted(largest, z)
         frame["p_value"] = np.where(tested, (1 + n_reached) / (1 + n_resamples), np.nan)
-        kept = "reshuffles that keep how often the answers of a unit repeat"
-        basis = f"{n_resamples:,} {kept}; p is at least {1 / (1 + n_resamples):.2g}"
+        drawn = "reshuffles of the labels in which the answers of a unit differ"
+        basis = f"{n_resamples:,} {drawn}; p is at least {1 / (1 + n_resamples):.2g}"
         frame["tested_by"] = _objects(tested, basis, None)
         frame["no_test"] = _objects(tested, None, _TOO_FEW_PAIRS)
     frame["relation"] = None if parents is None else _relations(frame, parents)
@@ -239,9 +231,9 @@ def _differing_pairs(tally: Tally) -> tuple[Codes, Codes, Floats]:
     n_pairs = float((answers * (answers - 1)).sum()) / 2
     check_cost(
         "Listing the pairs of different answers to a unit",
-        n_bytes=_BYTES_PER_ANSWER_PAIR * min(n_pairs, K * (K - 1) / 2),
+        n_bytes=BYTES_PER_ANSWER_PAIR * min(n_pairs, K * (K - 1) / 2),
         n_steps=_STEPS_PER_ANSWER_PAIR * n_pairs,
-        instead=_INSTEAD,
+        instead=INSTEAD,
     )
     shape = (tally.n_patterns, K)
     counts = sparse.csr_array((tally.counts, tally.indices, tally.indptr), shape)
@@ -251,91 +243,88 @@ def _differing_pairs(tally: Tally) -> tuple[Codes, Codes, Floats]:
     return k, l, met.data
 
 
-def _confused(sets: SetGeometry, k: Codes, l: Codes, m: Floats) -> tuple[Codes, Codes, Floats]:
+def _confused(
+    sets: SetGeometry, k: Codes, l: Codes, m: Floats, expected: _Expected
+) -> tuple[Codes, Codes, Floats]:
     """Return the confusions in m pairs of ratings of values k and l, and their numbers of pairs.
 
-    They are ordered: first labels a < b of kind "instead", then a = b for a label left out.
+    They are ordered: first labels a < b of kind "instead", then a = b for a label left out. The
+    pairs are added to the expected ones, too.
     """
     from scipy import sparse
 
-    sizes, L = sets.sizes, sets.n_labels
-    steps = sizes[k] * sizes[l] + sizes[k] + sizes[l]
-    check_cost("Comparing all pairs of labels", n_steps=float(steps.sum()), instead=_INSTEAD)
-    total = sparse.csr_array((L, L))
-    portion = np.cumsum(steps) // BLOCK_STEPS
-    for part in np.split(np.arange(len(k)), np.flatnonzero(np.diff(portion)) + 1):
-        # The steps of a block bound its confusions, except of a single pair of large answers.
-        _check_table(float(steps[part].max(initial=0)) if len(part) == 1 else 0)
-        row, a, b = _confusions_of(sets, k[part], l[part])
-        total = total + sparse.coo_array((m[part][row], (a, b)), (L, L)).tocsr()
-        _check_table(total.nnz)
+    total = sparse.csr_array((sets.n_labels, sets.n_labels))
+    # Pairs of answers of two classes are summed together.
+    order = np.lexsort(np.sort(expected.urn.classes[[k, l]], axis=0))
+    k, l, m = k[order], l[order], m[order]
+    for part, differences in compared(sets, k, l):
+        expected.add(differences, k[part], l[part], m[part])
+        row, a, b = differences.confusions()
+        total = total + sparse.coo_array((m[part][row], (a, b)), total.shape).tocsr()
+        check_table(total.nnz)
     found = total.tocoo()
     a, b = (axis.astype(np.int64) for axis in found.coords)
     order = np.lexsort((b, a, a == b))
     return a[order], b[order], found.data[order]
 
 
-def _check_table(n_pairs: float) -> None:
-    """Raise `CostError` if the table of so many pairs of labels would be too large."""
-    n_bytes = _BYTES_PER_PAIR * n_pairs
-    check_cost("The table of confusions", n_bytes=n_bytes, instead=_INSTEAD)
-
-
-def _confusions_of(sets: SetGeometry, k: Codes, l: Codes) -> tuple[Codes, Codes, Codes]:
-    """Return each confusion a <= b in pairs of values k and l: the position of the pair, a and b.
-
-    a = b denotes a label that is left out.
-    """
-    held = [sets.flags[k], sets.flags[l]]
-    both = held[0].multiply(held[1])
-    # The labels in one value of each pair and not in the other
-    one, two = (x - both for x in held)
-    for alone in (one, two):
-        alone.eliminate_zeros()
-    n_one, n_two = np.diff(one.indptr), np.diff(two.indptr)
-    row_one, row_two = (np.repeat(np.arange(len(k)), n) for n in (n_one, n_two))
-    # Every label that only k has, with every label that only l has.
-    times = n_two[row_one]
-    row, a = np.repeat(row_one, times), np.repeat(one.indices, times)
-    within = np.arange(len(row)) - np.repeat(np.cumsum(times) - times, times)
-    b = two.indices[two.indptr[row] + within]
-    lone, other = n_two[row_one] == 0, n_one[row_two] == 0
-    left_out = np.concatenate([one.indices[lone], two.indices[other]])
-    return (
-        np.concatenate([row, row_one[lone], row_two[other]]),
-        np.concatenate([np.minimum(a, b), left_out]).astype(np.int64),
-        np.concatenate([np.maximum(a, b), left_out]).astype(np.int64),
-    )
-
-
 class _Expected:
-    """The expected pairs of confusions, if `differing` pairs of ratings of one unit differ.
+    """The expected pairs of confusions, if the labels in which answers differ are drawn at random.
 
-    c : ndarray of shape (K,), the pairable ratings of each value.
+    For two classes i and j of answers, `_exchanged` has the sums of x = m s t / (sum of c_ia c_jb
+    over different labels a and b outside C): over all pairs of answers with C, over those with
+    each label in C, and over those with each pair of labels. For a class i, `_left_out` has the
+    sums of y = m s / (sum of c_ia over labels a outside C).
     """
 
-    def __init__(self, sets: SetGeometry, c: Floats, differing: float) -> None:
-        self.sets, self.c = sets, c
-        # D divided by the pairs of all ratings, of any units, that differ
-        drawn = (float(c.sum()) ** 2 - float(c @ c)) / 2
-        self._times = differing / drawn if drawn > 0 else float("nan")
-        matrix = sets.flags.astype(np.float64)
-        self._alone = np.asarray(matrix.T @ c)
-        self._together = (matrix.T @ (matrix * c[:, None])).tocsr()
-        self._left_out = expected_omissions(sets, c) * self._times
+    def __init__(self, urn: LabelUrn) -> None:
+        self.urn = urn
+        self._exchanged: dict[tuple[int, int], tuple[float, Floats, Any]] = {}
+        self._left_out: dict[int, tuple[float, Floats]] = {}
+
+    def add(self, differences: Differences, k: Codes, l: Codes, m: Floats) -> None:
+        """Add m pairs of ratings for each pair of answers with the values k and l."""
+        i, j = self.urn.classes[k], self.urn.classes[l]
+        s, t = np.diff(differences.one.indptr), np.diff(differences.two.indptr)
+        common = differences.common.astype(np.float64)
+        for low, high in np.unique(np.sort([i, j], axis=0)[:, s * t > 0], axis=1).T.tolist():
+            part = (s * t > 0) & (np.minimum(i, j) == low) & (np.maximum(i, j) == high)
+            C, (c, d) = common[part], self.urn.c[[low, high]]
+            drawn = (c.sum() - C @ c) * (d.sum() - C @ d) - (c @ d - C @ (c * d))
+            x = (m * s * t)[part] / drawn
+            sums = (x.sum(), C.T @ x, C.T @ C.multiply(x[:, None]).tocsr())
+            _increase(self._exchanged, (low, high), sums)
+        larger = np.where(s > 0, i, j)
+        for one in np.unique(larger[s * t == 0]).tolist():
+            part = (s * t == 0) & (larger == one)
+            C, c = common[part], self.urn.c[one]
+            y = (m * (s + t))[part] / (c.sum() - C @ c)
+            _increase(self._left_out, one, (y.sum(), C.T @ y))
 
     def of(self, a: Codes, b: Codes) -> Floats:
-        """Return D c(a, not b) c(b, not a) / pairs, or of label a left out if a = b."""
-        # An empty selection is a sparse array.
-        both = np.asarray(self._together[a, b]).ravel() if len(a) else np.zeros(0)
-        instead = (self._alone[a] - both) * (self._alone[b] - both) * self._times
-        return np.where(a == b, self._left_out[a], instead)
+        """Return the expected pairs of labels a and b, or of label a left out if a = b.
+
+        Of pairs of answers with neither a nor b in C, the sum of x is that of all, less those with
+        a and those with b in C, plus those with both.
+        """
+        instead, left_out, c = np.zeros(len(a)), np.zeros(len(a)), self.urn.c
+        for (i, j), (total, with_one, with_both) in self._exchanged.items():
+            # An empty selection is a sparse array.
+            both = np.asarray(with_both[a, b]).ravel() if len(a) else 0
+            x = np.maximum(total - with_one[a] - with_one[b] + both, 0)
+            instead += x * (c[i, a] * c[j, b] + c[i, b] * c[j, a])
+        for i, (total, with_one) in self._left_out.items():
+            left_out += c[i, a] * np.maximum(total - with_one[a], 0)
+        return np.where(a == b, left_out, instead)
 
     def frequent(self) -> tuple[Codes, Codes, Floats]:
         """Return all confusions a <= b that are expected often enough, observed or not."""
-        most = self._alone * self._alone.max(initial=0) * self._times
-        some, L = np.flatnonzero(most >= ENOUGH_PAIRS), np.arange(self.sets.n_labels)
-        _check_table(len(some) ** 2 / 2)
+        c, L = self.urn.c, np.arange(self.urn.c.shape[1])
+        most = np.zeros(len(L))
+        for (i, j), (total, *_) in self._exchanged.items():
+            most += total * (c[i] * c[j].max(initial=0) + c[j] * c[i].max(initial=0))
+        some = np.flatnonzero(most >= ENOUGH_PAIRS)
+        check_table(len(some) ** 2 / 2)
         a, b = np.concatenate([some[list(np.triu_indices(len(some), 1))], [L, L]], axis=1)
         e = self.of(a, b)
         return a[e >= ENOUGH_PAIRS], b[e >= ENOUGH_PAIRS], e[e >= ENOUGH_PAIRS]
@@ -347,170 +336,35 @@ class _Expected:
         return np.asarray((pairs - expected) / root)
 
 
+def _increase(sums: dict[Any, Any], key: Any, more: tuple[Any, ...]) -> None:
+    """Add numbers to those of a key."""
+    sums[key] = tuple(map(add, sums[key], more)) if key in sums else more
+
+
 def _largest_excesses(
-    tally: Tally, expected: _Expected, n_resamples: int, generator: np.random.Generator
+    tally: Tally, sets: SetGeometry, expected: _Expected, n_resamples: int
 ) -> Floats:
     """Return the largest (pairs - e) / sqrt(e) of each reshuffle, over the frequent confusions."""
-    from scipy import sparse
-
-    sets, (a, b, e) = expected.sets, expected.frequent()
+    a, b, e = expected.frequent()
     if not len(e):
         return np.zeros(n_resamples)
-    _check_table(n_resamples * len(e) / 25)
+    check_table(n_resamples * len(e) / 25)
     # The position of each confusion; all that are not frequent have the last one.
-    labels = np.unique([a, b])
+    labels, width = np.unique([a, b]), len(e) + 1
     number = np.full(sets.n_labels, len(labels))
     number[labels] = np.arange(len(labels))
-    position = np.full((len(labels) + 1, len(labels) + 1), len(e), dtype=np.int32)
-    position[number[a], number[b]] = np.arange(len(e))
-    sums = np.zeros((n_resamples, len(e) + 1))
-    # Neither the order of the units nor that of the values changes the reshuffles of a seed.
-    values = np.argsort(value_numbers(tally.values))
-    c, K = expected.c[values], len(values)
-    for repeats in _repeats(tally, n_resamples):
-        for rows, k, l, times in _drawn_pairs(c, repeats, n_resamples, generator):
-            place, distinct = pd.factorize((values[k] * K + values[l]).ravel())
-            pair, a, b = _confusions_of(sets, distinct // K, distinct % K)
-            shape, cell = (len(distinct), len(e) + 1), position[number[a], number[b]]
-            cells = sparse.coo_array((np.ones(len(cell)), (pair, cell)), shape).tocsr()
-            n, width = len(times), times[0].size
-            drawn = (times.ravel(), place, width * np.arange(n + 1))
-            sums[rows] += (sparse.csr_array(drawn, (n, len(distinct))) @ cells).toarray()
+    position = np.full((len(labels) + 1, len(labels) + 1), len(e))
+    position[number[a], number[b]] = position[number[b], number[a]] = np.arange(len(e))
+    units = DiscordantLabels(tally, sets, expected.urn)
+    sums = np.zeros((n_resamples, width))
+    for rows, drawn in units.reshuffles(n_resamples):
+        named = number[drawn]
+        places = position[named[:, units.s], named[:, units.t]]
+        places += width * np.arange(len(places))[:, None]
+        pairs = np.broadcast_to(units.pairs, places.shape)
+        counted = np.bincount(places.ravel(), pairs.ravel(), len(drawn) * width)
+        sums[rows] = counted.reshape(-1, width)
     return np.asarray(expected.excess(sums[:, :-1], e).max(axis=1))
-
-
-def _repeats(tally: Tally, n_resamples: int) -> list[Floats]:
-    """Return how often each distinct answer was given in the units that have several of them.
-
-    One array of shape (n_units, j) for each number j of distinct answers, and for j = 2 for each
-    pair of numbers.
-    """
-    n_answers, out = np.diff(tally.indptr), []
-    n_units = np.bincount(patterns_of_units(tally), minlength=tally.n_patterns)
-    for j in np.unique(n_answers[n_answers > 1]).tolist():
-        patterns = np.flatnonzero(n_answers == j)
-        given = tally.counts[tally.indptr[patterns][:, None] + np.arange(j)]
-        kinds, which = np.unique(np.sort(given, axis=1), axis=0, return_inverse=True)
-        n = np.bincount(which.ravel(), n_units[patterns], len(kinds)).astype(np.intp)
-        repeated = np.repeat(kinds, n, axis=0)
-        out += np.split(repeated, np.cumsum(n)[:-1]) if j == 2 else [repeated]
-    n_pairs = float(sum(_width(each, tally.n_values) for each in out))
-    check_cost(
-        f"{n_resamples:,} reshuffles of {n_pairs:,.0f} pairs of answers",
-        n_steps=_STEPS_PER_DRAWN_PAIR * n_resamples * n_pairs,
-        instead="Use fewer (n_resamples), or a part of the units.",
-    )
-    if (most := n_answers.max(initial=0)) > _MAX_ANSWERS:
-        raise CostError(
-            f"a unit has {most:,} distinct answers; at most {_MAX_ANSWERS} can be reshuffled. "
-            f"{_INSTEAD}"
-        )
-    return out
-
-
-def _width(repeats: Floats, K: int) -> int:
-    """Return the number of entries per reshuffle: pairs of answers, or of values if fewer."""
-    n, j = repeats.shape
-    return int(min(n, K * (K - 1) // 2) if j == 2 else n * j * (j - 1) // 2)
-
-
-def _drawn_pairs(
-    c: Floats, repeats: Floats, n_resamples: int, generator: np.random.Generator
-) -> Iterator[tuple[slice, Codes, Codes, Floats]]:
-    """Yield reshuffles of units in blocks: their rows, the pairs of values, and how often they are.
-
-    The pairs have the shape (b, n_units, j (j - 1) / 2). The distinct values of a unit are drawn
-    from the urn c, given that they differ.
-    """
-    (n, j), K, width = repeats.shape, len(c), _width(repeats, len(c))
-    s, t = np.triu_indices(j, 1)
-    k, l = np.triu_indices(K if width < n * len(s) else 1, 1)
-    tails, last = _tails(c, j), 0
-    for b in block_sizes(n_resamples, width, what="reshuffles"):
-        rows, last = slice(last, last + b), last + b
-        if len(k):
-            shares = c[k] * c[l] / (c[k] @ c[l])
-            met = (generator.multinomial(n, shares, size=b) * repeats[0].prod()).astype(np.float64)
-            yield rows, np.tile(k, (b, 1)), np.tile(l, (b, 1)), met
-            continue
-        v = _distinct_values(tails, (b, n), generator)
-        times = np.broadcast_to(repeats, v.shape)
-        if j > 2 and (repeats != repeats[:, :1]).any():
-            times = generator.permuted(times, axis=2)
-        yield rows, v[..., s], v[..., t], times[..., s] * times[..., t]
-
-
-def _tails(c: Floats, j: int) -> Floats:
-    """Return T[m, k], the sum of the products of m of the c_k, c_k+1, ..., of shape (j + 1, K + 1).
-
-    T[m, k] = c_k T[m - 1, k + 1] + T[m, k + 1], up to a factor.
-    """
-    tails = np.zeros((j + 1, len(c) + 1))
-    tails[0], share = 1, c * j / c.sum()
-    for m in range(1, j + 1):
-        tails[m, :-1] = np.cumsum((share * tails[m - 1, 1:])[::-1])[::-1]
-    return tails
-
-
-def _distinct_values(
-    tails: Floats, shape: tuple[int, int], generator: np.random.Generator
-) -> Codes:
-    """Return j ascending values per unit, of shape (*shape, j), with probability prod_k c_k.
-
-    The first of m values from k0 on is at least k with probability T[m, k] / T[m, k0].
-    """
-    j, K = len(tails) - 1, tails.shape[1] - 1
-    out, start = np.empty((*shape, j), dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for position in range(j):
-        tail = tails[j - position]
-        drawn = generator.random(shape) * tail[start]
-        # The largest k with T[m, k] above the number drawn.
-        out[..., position] = K - np.searchsorted(tail[::-1], drawn, side="right")
-        start = out[..., position] + 1
-    return out
-
-
-def expected_omissions(sets: SetGeometry, c: Floats) -> Floats:
-    """Return sum over A with label a, and over B within A without a, of c_A c_B, for each label.
-
-    Every subset of a small value is looked up among the values, with 2^|A| lookups, by the sum of
-    random numbers of its labels; a large value is compared with all values. All are NaN if there
-    are too many lookups or comparisons.
-    """
-    used, L = np.flatnonzero(c > 0), sets.n_labels
-    sizes, out = sets.sizes[used], np.zeros(L)
-    listed = sizes <= min(_MAX_LISTED_SIZE, np.log2(max(len(used), 1)))
-    large = used[~listed]
-    if float((2.0 ** sizes[listed]).sum()) + float(len(large)) * len(used) > _MAX_LOOKUPS:
-        return np.full(L, np.nan)
-    names = np.random.default_rng(0).integers(2**63, size=L, dtype=np.uint64)
-    flags = sets.flags.astype(np.float64)
-    sums = np.zeros(len(used), dtype=np.uint64)
-    np.add.at(sums, np.repeat(np.arange(len(used)), sizes), names[flags[used].indices])
-    order = np.argsort(sums)
-    sums, totals = sums[order], c[used][order]
-    for size in np.unique(sizes[listed]).tolist():
-        values = used[listed & (sizes == size)]
-        labels = flags[values].indices.reshape(len(values), size)
-        lost = np.zeros(labels.shape)
-        for mask in range(2**size - 1):
-            kept = (mask >> np.arange(size) & 1).astype(bool)
-            wanted = names[labels[:, kept]].sum(axis=1, dtype=np.uint64)
-            at = np.minimum(np.searchsorted(sums, wanted), len(sums) - 1)
-            lost[:, ~kept] += np.where(sums[at] == wanted, totals[at], 0.0)[:, None]
-        out += np.bincount(labels.ravel(), (lost * c[values][:, None]).ravel(), L)
-    at_once = max(1, BLOCK_ENTRIES // max(len(used), 1))
-    for start in range(0, len(large), at_once):
-        rows = large[start : start + at_once]
-        shared = (flags[rows] @ flags[used].T).toarray()
-        inside = (shared == sizes) & (shared < sets.sizes[rows][:, None])
-        A, B = np.nonzero(inside)
-        position, label = np.repeat(np.arange(len(A)), sets.sizes[rows[A]]), flags[rows[A]].indices
-        # An empty selection is a sparse array.
-        gone = np.asarray(flags[used[B][position], label]).ravel() == 0 if len(label) else label > 0
-        weight = (c[rows[A]] * c[used[B]])[position[gone]]
-        out += np.bincount(label[gone], weight, L)
-    return out
 
 
 def _relations(frame: pd.DataFrame, parents: Parents) -> list[str | None]:

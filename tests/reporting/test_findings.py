@@ -77,13 +77,12 @@ class TestSentences:
         assert said["Labels"].startswith("Alpha is lowest for “noise”: −")
         assert "100% of the disagreement is about 1 of 4 labels" in said["Labels"]
         assert "“noise”" in said["Labels"]
-        # cem's noise is left out by ann and by ben in 36 units: in all 72 pairs that differ. Drawn
-        # at random, 216 answers (60 and 12 with noise of each kind) make
-        # (216² - 3 * 60² - 3 * 12²) / 2 = 17,712 pairs that differ, 3 * 12 * 60 = 2,160 of which
-        # leave out noise: 12.2%, or 8.8 of 72.
+        # cem's noise is left out by ann and by ben in 36 units: in all 72 pairs that differ. Of
+        # the answers with two labels, 12 have each of the two labels that are not the unit's, and
+        # 36 have noise: it is expected in 36 / 60 of the 72 pairs, or 43.2.
         assert re.fullmatch(
             r"More frequent than expected by chance: “noise” left out \(100% of the pairs that "
-            r"differ, 8\.2 times the expected number, p = 0\.\d+\)\.",
+            r"differ, 1\.7 times the expected number, p = 0\.\d+\)\.",
             said["Confusion"],
         )
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")

@@ -306,7 +306,7 @@ def confusions_sections(f: Findings, frame: pd.DataFrame) -> list[Section]:
     else:
         note += (
             f"A confusion is tested if at least {ENOUGH_PAIRS} pairs are observed and expected, by "
-            "reshuffles that keep how many answers of each unit are equal"
+            "reshuffles of the labels in which the answers of a unit differ"
             f"{least_p(f, frame['p_value'], _most_reshuffles(f))}."
         )
     if have_degrees(f.study.values):

@@ -1,0 +1,383 @@
+"""The labels in which answers to a unit differ, and draws of other labels in their place."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from setagree.checks import Codes, Floats, check_cost
+from setagree.coefficients.uncertain import patterns_of_units
+from setagree.credit.geometry import SetGeometry
+from setagree.errors import CostError
+from setagree.inference.resampling import block_sizes
+from setagree.study.identifiers import Keys, value_numbers
+from setagree.study.tally import Tally
+
+BLOCK_STEPS = 1_000_000
+"""Pairs of labels that are compared at once."""
+
+_BYTES_PER_PAIR = 200
+"""Memory of a pair of labels in the sums and in the table made of them."""
+
+BYTES_PER_ANSWER_PAIR = 100
+"""Memory of a pair of different answers to a unit."""
+
+_STEPS_PER_DRAWN_PAIR = 50
+"""Work of a pair of labels in one reshuffle."""
+
+_MAX_LABELS = 100
+"""Labels that are drawn for a unit: products of more shares could be rounded to 0."""
+
+_MAX_TRIALS = 20
+"""Draws of the labels of a unit, or of a group, until no label is drawn twice."""
+
+_SWEEPS = 3
+"""How often each group of the other units is drawn again, given the others of the unit."""
+
+_MANY_SETS = 2**15
+"""Sets of labels of a size that are drawn at first, and from these for every unit."""
+
+INSTEAD = "Merge labels, or use a part of the units."
+
+
+class Differences:
+    """Pairs of answers: their common labels, and those of one of them alone, as sparse flags."""
+
+    def __init__(self, sets: SetGeometry, k: Codes, l: Codes) -> None:
+        held = [sets.flags[k], sets.flags[l]]
+        self.common = held[0].multiply(held[1]).tocsr()
+        self.one, self.two = (x - self.common for x in held)
+        for each in (self.common, self.one, self.two):
+            each.eliminate_zeros()
+
+    def confusions(self) -> tuple[Codes, Codes, Codes]:
+        """Return each confusion a <= b: the position of the pair of answers, a and b.
+
+        a = b denotes a label that is left out.
+        """
+        one, two, n = self.one, self.two, self.one.shape[0]
+        n_one, n_two = np.diff(one.indptr), np.diff(two.indptr)
+        row_one, row_two = (np.repeat(np.arange(n), times) for times in (n_one, n_two))
+        # Every label that only the first has, with every label that only the second has.
+        times = n_two[row_one]
+        row, a = np.repeat(row_one, times), np.repeat(one.indices, times)
+        b = two.indices[two.indptr[row] + _numbered_within(times)]
+        lone, other = n_two[row_one] == 0, n_one[row_two] == 0
+        left_out = np.concatenate([one.indices[lone], two.indices[other]])
+        return (
+            np.concatenate([row, row_one[lone], row_two[other]]),
+            np.concatenate([np.minimum(a, b), left_out]).astype(np.int64),
+            np.concatenate([np.maximum(a, b), left_out]).astype(np.int64),
+        )
+
+
+def compared(sets: SetGeometry, k: Codes, l: Codes) -> Iterator[tuple[Codes, Differences]]:
+    """Yield the differences of values k and l in blocks, each with its positions in k and l."""
+    steps = sets.sizes[k] * sets.sizes[l] + sets.sizes[k] + sets.sizes[l]
+    check_cost("Comparing all pairs of labels", n_steps=float(steps.sum()), instead=INSTEAD)
+    block = np.cumsum(steps) // BLOCK_STEPS
+    for part in np.split(np.arange(len(k)), np.flatnonzero(np.diff(block)) + 1):
+        # The steps of a block bound its confusions, except of a single pair of large answers.
+        check_table(float(steps[part].max(initial=0)) if len(part) == 1 else 0)
+        yield part, Differences(sets, k[part], l[part])
+
+
+class DiscordantLabels:
+    """The labels that some answers to a unit have and others do not, of which some are redrawn.
+
+    The labels of a unit that the same answers have are a group.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_units, width)
+        The labels of each unit, group by group, then those that all answers have, and -1.
+    s, t, pairs : ndarray
+        The positions in ``labels.ravel()`` of two labels of a unit, or of one that is left out
+        (s = t), and how many pairs of ratings confuse them.
+    """
+
+    def __init__(self, tally: Tally, sets: SetGeometry, urn: LabelUrn) -> None:
+        self._urn, n = urn, tally.n_patterns
+        pattern, label, name, lowest, common = _labels_that_differ(tally, sets, urn.classes)
+        order, groups = _in_groups(pattern, label, name, lowest, n)
+        m, n_common = np.bincount(pattern, minlength=n), np.diff(common.indptr)
+        if (most := m.max(initial=0)) > _MAX_LABELS:
+            raise CostError(
+                f"the answers to a unit differ in {most:,} labels; at most {_MAX_LABELS} can be "
+                f"drawn. {INSTEAD}"
+            )
+        width = int((m + n_common * (m > 0)).max(initial=0))
+        check_cost("Labels of units", n_bytes=8 * float(len(m)) * width, instead=INSTEAD)
+        column = np.empty(len(order), dtype=np.int64)
+        column[order] = _numbered_within(m)
+        padded = np.full((n, width), -1, dtype=np.int32)
+        padded[pattern, column] = label
+        some = np.repeat(m > 0, n_common)
+        rows = np.repeat(np.arange(n), n_common)[some]
+        padded[rows, (m[rows] + _numbered_within(n_common)[some])] = common.indices[some]
+        # Neither the order of the units nor that of the values changes the draws of a seed.
+        units = patterns_of_units(tally)
+        units = units[np.argsort(tally.keys[units], kind="stable")]
+        units = units[m[units] > 0]
+        self.labels = padded[units]
+        keys = pattern * sets.n_labels + label
+        s, t, pairs = _confused_places(tally, sets, keys, pattern * width + column)
+        times = np.bincount(s // max(width, 1), minlength=n)
+        listed = np.repeat((np.cumsum(times) - times)[units], times[units])
+        listed += _numbered_within(times[units])
+        shift = np.repeat(width * (np.arange(len(units)) - units), times[units])
+        self.s, self.t, self.pairs = s[listed] + shift, t[listed] + shift, pairs[listed]
+        self._single: defaultdict[int, list[int]] = defaultdict(list)
+        self._mixed, listed_groups = [], defaultdict(list)
+        for at, p in enumerate(units.tolist()):
+            if not n_common[p] and set(groups[p]) == {(1, 1)}:
+                self._single[len(groups[p])].append(at)
+                continue
+            self._mixed.append(at)
+            starts = accumulate((size for size, _ in groups[p][:-1]), initial=0)
+            for number, (start, group) in enumerate(zip(starts, groups[p], strict=True)):
+                listed_groups[number, *group].append((at, start))
+        self._groups = []
+        for (_, size, group), each in sorted(listed_groups.items()):
+            at, start = np.array(each).T
+            self._groups.append((group, at, start[:, None] + np.arange(size)))
+
+    def reshuffles(self, n_resamples: int) -> Iterator[tuple[slice, Codes]]:
+        """Yield the numbers of reshuffles in blocks, and a row of labels for each.
+
+        The groups of a unit are drawn given that no label is in two of them or in all answers: at
+        once, or, if that fails too often, one given the others (Gibbs sampling).
+        """
+        n_pairs = len(self.pairs)
+        check_cost(
+            f"{n_resamples:,} reshuffles of {n_pairs:,} pairs of labels",
+            n_steps=_STEPS_PER_DRAWN_PAIR * n_resamples * n_pairs,
+            instead="Use fewer (n_resamples), or a part of the units.",
+        )
+        last, width = 0, max(n_pairs, self.labels.size)
+        for b in block_sizes(n_resamples, width, what="reshuffles"):
+            rows, last = slice(last, last + b), last + b
+            drawn = np.tile(self.labels, (b, 1, 1))
+            for m, units in self._single.items():
+                drawn[:, units, :m] = self._urn.distinct(m, (b, len(units)))
+            self._redraw(drawn)
+            yield rows, drawn.reshape(b, -1)
+
+    def _redraw(self, drawn: Codes) -> None:
+        """Draw all groups of each unit at once, and those that meet one by one."""
+        n_units, width = self.labels.shape
+        flat, units = drawn.reshape(-1, width), np.array(self._mixed, dtype=np.int64)
+        remaining = (n_units * np.arange(len(drawn))[:, None] + units).ravel()
+        for _ in range(_MAX_TRIALS):
+            trial = flat[remaining]
+            for group, i, columns in self._grouped(remaining):
+                trial[i[:, None], columns] = self._urn.sets_of(columns.shape[1], group, len(i))
+            ordered = np.sort(trial, axis=1)
+            fits = ((np.diff(ordered, axis=1) > 0) | (ordered[:, 1:] < 0)).all(axis=1)
+            flat[remaining[fits]] = trial[fits]
+            remaining = remaining[~fits]
+        for _ in range(_SWEEPS):
+            for group, i, columns in self._grouped(remaining):
+                self._redraw_group(flat, group, remaining[i], columns)
+
+    def _grouped(self, rows: Codes) -> Iterator[tuple[int, Codes, Codes]]:
+        """Yield the first, second, ... groups of rows of units: their class, rows and columns."""
+        unit, place = rows % len(self.labels), np.full(len(self.labels), -1)
+        for group, units, columns in self._groups:
+            place[units] = np.arange(len(units))
+            at = place[unit]
+            place[units] = -1
+            i = np.flatnonzero(at >= 0)
+            yield group, i, columns[at[i]]
+
+    def _redraw_group(self, flat: Codes, group: int, rows: Codes, columns: Codes) -> None:
+        """Draw a group of each row again until it has none of the row's other labels."""
+        own, size = (rows[:, None], columns), columns.shape[1]
+        found = flat[own]
+        flat[own] = -1
+        others, remaining = flat[rows], np.arange(len(rows))
+        for _ in range(_MAX_TRIALS):
+            labels = self._urn.sets_of(size, group, len(remaining))
+            fits = ~(labels[:, :, None] == others[remaining, None, :]).any(axis=(1, 2))
+            found[remaining[fits]] = labels[fits]
+            remaining = remaining[~fits]
+        flat[own] = found
+
+
+class LabelUrn:
+    """The pairable ratings, of which other labels are drawn for those that differ.
+
+    Ratings with about as many labels have the same class: 0, 1, 2, 3, 4, 5-8, 9-16, and so on.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (K,)
+        The class of each value.
+    c : ndarray of shape (n_classes, L)
+        The ratings of each class with each label.
+    """
+
+    def __init__(self, tally: Tally, sets: SetGeometry, generator: np.random.Generator) -> None:
+        self._sets, self._generator = sets, generator
+        # The order of the values does not change the draws of a seed.
+        self._order = np.argsort(value_numbers(tally.values))
+        self._totals, sizes = tally.pairable_totals, sets.sizes
+        self.classes = np.where(
+            sizes < 5, sizes, 2 + np.ceil(np.log2(np.maximum(sizes, 1)))
+        ).astype(int)
+        of_class = self.classes == np.arange(self.classes.max(initial=0) + 1)[:, None]
+        self.c = np.asarray((of_class * self._totals) @ sets.flags, dtype=np.float64)
+        self._drawn: dict[tuple[int, int], Codes] = {}
+
+    def distinct(self, m: int, shape: tuple[int, int]) -> Codes:
+        """Return m different labels per unit in random order, drawn as ratings of one label."""
+        labels = _distinct_labels(_tails(self.c[1], m), shape, self._generator)
+        return self._generator.permuted(labels, axis=-1)
+
+    def sets_of(self, size: int, group: int, n: int) -> Codes:
+        """Return n sets of labels of a size, drawn in proportion to the ratings that contain them.
+
+        These are the ratings of one class.
+        """
+        if (size, group) not in self._drawn:
+            self._drawn[size, group] = self._many_sets_of(size, group)
+        return self._drawn[size, group][self._generator.integers(_MANY_SETS, size=n)]
+
+    def _many_sets_of(self, size: int, group: int) -> Codes:
+        """Return many sets of labels of a size, of ratings of a class.
+
+        A rating is drawn in proportion to the number of its subsets of that size, and one of these.
+        """
+        from scipy.special import comb
+
+        sets, order, n = self._sets, self._order, _MANY_SETS
+        weights = self._totals * (self.classes == group) * comb(sets.sizes, size)
+        reached = np.cumsum(weights[order])
+        # One number from each n-th part, so that frequent sets are as frequent as they should be.
+        drawn = (np.arange(n) + self._generator.random(n)) / n * reached[-1]
+        k = order[np.searchsorted(reached, drawn, side="right")]
+        keys = self._generator.random((n, int(sets.sizes[k].max())))
+        keys[np.arange(keys.shape[1]) >= sets.sizes[k][:, None]] = 1
+        chosen = np.argpartition(keys, size - 1, axis=1)[:, :size]
+        return np.asarray(sets.indices[sets.indptr[k][:, None] + chosen], dtype=np.int32)
+
+
+def check_table(n_pairs: float) -> None:
+    """Raise `CostError` if the table of so many pairs of labels would be too large."""
+    n_bytes = _BYTES_PER_PAIR * n_pairs
+    check_cost("The table of confusions", n_bytes=n_bytes, instead=INSTEAD)
+
+
+def _numbered_within(times: Codes) -> Codes:
+    """Return 0, ..., times[0] - 1, 0, ..., times[1] - 1, and so on."""
+    return np.asarray(np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times))
+
+
+def _labels_that_differ(
+    tally: Tally, sets: SetGeometry, classes: Codes
+) -> tuple[Codes, Codes, Keys, Codes, Any]:
+    """Return the labels that some answers of a pattern of units have and others do not.
+
+    They are the pattern and the label of each, a number of its answers, which another label of the
+    pattern has only if it is in the same answers, the lowest class of these, and a matrix of the
+    labels that all answers have.
+    """
+    from scipy import sparse
+
+    n, L = tally.n_patterns, sets.n_labels
+    value = np.repeat(tally.indices, sets.sizes[tally.indices])
+    keys = np.repeat(tally.rows, sets.sizes[tally.indices]) * L + sets.flags[tally.indices].indices
+    order = np.argsort(keys, kind="stable")
+    first = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    number = np.diff(first, append=len(keys))
+    name = np.add.reduceat(value_numbers(tally.values)[value[order]], first)
+    lowest = np.minimum.reduceat(classes[value[order]], first)
+    pattern, label = np.divmod(keys[order][first], L)
+    differ = number < np.diff(tally.indptr)[pattern]
+    ends = np.append(0, np.cumsum(np.bincount(pattern[~differ], minlength=n)))
+    common = sparse.csr_array((~differ[~differ], label[~differ], ends), shape=(n, L))
+    return pattern[differ], label[differ], name[differ], lowest[differ], common
+
+
+def _in_groups(
+    pattern: Codes, label: Codes, name: Keys, lowest: Codes, n: int
+) -> tuple[Codes, list[list[tuple[int, int]]]]:
+    """Return the order of labels by pattern and group, and each pattern's groups.
+
+    The labels of a pattern with the same name are a group, which has a size and a class.
+    """
+    order = np.lexsort((label, name, pattern))
+    is_new = np.diff(pattern[order], prepend=-1) != 0
+    is_new[1:] |= name[order][1:] != name[order][:-1]
+    group, first = np.cumsum(is_new) - 1, np.flatnonzero(is_new)
+    size, of = np.bincount(group, minlength=len(first)), order[first]
+    by_size = np.lexsort((label[of], lowest[of], size, pattern[of]))
+    place = np.empty(len(first), dtype=np.int64)
+    place[by_size] = np.arange(len(first))
+    ends = np.cumsum(np.bincount(pattern[of], minlength=n))
+    listed = list(zip(size[by_size].tolist(), lowest[of][by_size].tolist(), strict=True))
+    starts = np.append(0, ends[:-1]).tolist()
+    groups = [listed[i:j] for i, j in zip(starts, ends.tolist(), strict=True)]
+    return order[np.argsort(place[group], kind="stable")], groups
+
+
+def _confused_places(
+    tally: Tally, sets: SetGeometry, keys: Codes, place: Codes
+) -> tuple[Codes, Codes, Floats]:
+    """Return the confusions of each pattern: the places of both labels, and the pairs of ratings.
+
+    keys : the patterns and labels that differ, as pattern times L plus label, ascending; place has
+    the place of each, ascending from pattern to pattern.
+    """
+    answers = np.diff(tally.indptr)
+    n_pairs = float((answers * (answers - 1)).sum()) / 2
+    n_bytes = BYTES_PER_ANSWER_PAIR * n_pairs
+    check_cost("Listing the pairs of different answers", n_bytes=n_bytes, instead=INSTEAD)
+    later = tally.indptr[1:][tally.rows] - np.arange(len(tally.rows)) - 1
+    i = np.repeat(np.arange(len(later)), later)
+    j = i + 1 + _numbered_within(later)
+    times, base = tally.counts[i] * tally.counts[j], int(place.max(initial=0)) + 1
+    found, pairs = [], []
+    for part, differences in compared(sets, tally.indices[i], tally.indices[j]):
+        row, a, b = differences.confusions()
+        from_key = tally.rows[i[part][row]] * sets.n_labels
+        s, t = (place[np.searchsorted(keys, from_key + x)] for x in (a, b))
+        found.append(np.minimum(s, t) * base + np.maximum(s, t))
+        pairs.append(times[part][row])
+    both, which = np.unique(np.concatenate(found), return_inverse=True)
+    s, t = np.divmod(both, base)
+    return s, t, np.bincount(which, np.concatenate(pairs)).astype(np.float64)
+
+
+def _tails(c: Floats, m: int) -> Floats:
+    """Return T[q, a], the sum of products of q of the c_a, c_a+1, ..., of shape (m + 1, L + 1).
+
+    T[q, a] = c_a T[q - 1, a + 1] + T[q, a + 1], up to a factor.
+    """
+    tails = np.zeros((m + 1, len(c) + 1))
+    tails[0], share = 1, c * m / c.sum()
+    for q in range(1, m + 1):
+        tails[q, :-1] = np.cumsum((share * tails[q - 1, 1:])[::-1])[::-1]
+    return tails
+
+
+def _distinct_labels(
+    tails: Floats, shape: tuple[int, int], generator: np.random.Generator
+) -> Codes:
+    """Return m ascending labels per unit, of shape (*shape, m), with probability prod_a c_a.
+
+    The first of q labels from a0 on is at least a with probability T[q, a] / T[q, a0].
+    """
+    m, L = len(tails) - 1, tails.shape[1] - 1
+    out, start = np.empty((*shape, m), dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for position in range(m):
+        tail = tails[m - position]
+        drawn = generator.random(shape) * tail[start]
+        # The largest a with T[q, a] above the number drawn.
+        out[..., position] = L - np.searchsorted(tail[::-1], drawn, side="right")
+        start = out[..., position] + 1
+    return out
