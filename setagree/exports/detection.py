@@ -105,12 +105,12 @@ def recognised(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
     Formats of other packages are tried if none of `formats` fits and the file is not a plain table,
     or if those that fit test only the contents of JSON objects, without the key of a tool.
     """
-    fitting = _fitting(peeked, formats)
+    fitting = [tool for tool in formats if tool.fits(peeked)]
     if is_table(peeked):  # it may have columns of a file from the folder of a tool
         return [tool for tool in fitting if "folder" not in tool.shapes]
     signatures = [signature for tool in fitting for signature in tool.signatures]
     if all(s.shape == "records" and not (s.names or s.some) for s in signatures):
-        return fitting + _fitting(peeked, other_formats())
+        return fitting + [tool for tool in other_formats() if tool.fits(peeked)]
     return fitting
 
 
@@ -124,13 +124,6 @@ def is_table(peeked: Peek) -> bool:
     if "rater" in roles or len(peeked.header) < 3:
         return {"unit", "rater", "labels"} <= {*roles}
     return "unit" in roles and not has_answers(first)
-
-
-def _fitting(peeked: Peek, formats: Sequence[Format]) -> list[Format]:
-    fitting = [tool for tool in formats if tool.fits(peeked)]
-    tools = [tool for tool in fitting if tool.basis != "plain"]
-    # A file from the folder of a tool, such as doccano's, may also be a plain table.
-    return tools if any("folder" not in tool.shapes for tool in tools) else fitting
 
 
 @cache

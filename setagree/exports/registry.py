@@ -6,7 +6,6 @@ A new format is a module in `tools` with a function that reads it, and one entry
 from __future__ import annotations
 
 from setagree.exports.format import Format, Signature, of_tool
-from setagree.study.columns import Role
 
 _BLANK = "A blank answer needs $blank or $roster."
 _EMPTY = "A blank answer is the empty set unless $blank_missing is used."
@@ -17,7 +16,6 @@ _CLASSES = "<name>.features.json or dataset_info.json next to the file names the
 _QUESTIONS = "With several questions: $question selects one, $blank defines an unanswered one."
 _DOCCANO = {"id", "label", "Comments"}
 _MTURK = {"HITId", "WorkerId"}
-_LONG: tuple[Role, ...] = ("unit", "rater", "labels")
 LIST_KEYS = (
     "(?i:annotators|raters|coders|annotator_ids|rater_ids|worker_ids)",
     "(?i:annotations|labels|answers|ratings|annotator_labels|responses)",
@@ -325,7 +323,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "plain_row_per_label",
         "One row per label",
-        (Signature("table", roles=_LONG, also=of_tool("plain", "is_rows")),),
+        (Signature("table", none=".*"),),  # never recognised: rows may be several answers
         of_tool("plain", "read_rows"),
         "It cannot express the empty set: $roster lists who annotated what, or $blank_missing.",
         basis="plain",

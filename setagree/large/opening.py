@@ -457,8 +457,6 @@ def _from_path(path: Paths, reading: Reading, plan: Plan, note: Note) -> Study:
         from setagree.large import recognition  # loads the readers of all formats
 
         found, was_seen = recognition.find_export(path, reading)
-        if reading.spans and found is not None and found.basis == "plain":
-            found = None  # a table
         if found is not None:
             if reading.tool == "auto":
                 note(f"Read as {found.title} ({option('tool', found.name)})")

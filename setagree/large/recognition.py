@@ -28,7 +28,7 @@ from setagree.errors import (
     option,
     warn,
 )
-from setagree.exports import FORMATS, Answers, Format, Peek, Request
+from setagree.exports import FORMATS, Answers, Format, Request
 from setagree.exports.detection import (
     format_of_name,
     other_formats,
@@ -409,11 +409,11 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     if not (os.path.isfile(files[0]) or os.path.isdir(files[0])):  # noqa: PTH112, PTH113
         return None, False
     peeked = peek(files[0], reading.encoding, reading.sheet)
-    tool = _of_tool(peeked)
+    tool = the_one(recognised(peeked, FORMATS), peeked.path)
     for file in files[1:]:
         if tool is None:
             break
-        other = _of_tool(peek(file, reading.encoding, reading.sheet))
+        other = the_one(recognised(peek(file, reading.encoding, reading.sheet), FORMATS), file)
         if other is not tool:
             raise OptionError(
                 f"{shown(files[0])} is the export of a tool, {tool.title}, and {shown(file)} is "
@@ -448,15 +448,9 @@ def check_export(frame: pd.DataFrame, path: Paths) -> None:
         named = "standard input"
         way = "an export cannot be read from standard input; write it to a file and name that"
     for peeked in (peek_frame(frame, where), peek_record(frame, where)):
-        if (tool := _of_tool(peeked)) is not None:
+        if (tool := the_one(recognised(peeked, FORMATS), peeked.path)) is not None:
             raise DataError(
                 f"{named} looks like the export of a tool, {tool.title}: {way} "
                 f"({option('tool', tool.name)}). If it is a plain table, name the columns: "
                 f"{option('unit')}, {option('rater')} and {option('labels')}."
             )
-
-
-def _of_tool(peeked: Peek) -> Format | None:
-    # A table with one row per label looks like one with one row per annotation: skip its format.
-    matches = recognised(peeked, [f for f in FORMATS if f.name != _ROW_A_LABEL])
-    return the_one(matches, peeked.path)

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
 
 from setagree.errors import DataError, option, python_or_command
 from setagree.exports.blank_answers import Found, settle
-from setagree.exports.format import Answers, Peek, Request
+from setagree.exports.format import Answers, Request
 from setagree.exports.table_exports import Sheet
 from setagree.study.columns import guess_columns
-
-_SEVERAL = re.compile(r"[,;|\n\[]")
-
-
-def is_rows(peek: Peek) -> bool:
-    """Return whether a long table may have one row per label.
-
-    Its pairs of unit and rater have several rows, each with another label. The rows of a pair may
-    also be several answers.
-    """
-    names = [name.strip() for name in peek.header]
-    places = [names.index(name) for name in peek.roles.values()]
-    rows = [tuple(row[k] for k in places) for row in peek.rows]
-    pairs = {(unit, rater) for unit, rater, _ in rows}
-    has_lists = any(_SEVERAL.search(answer) for _, _, answer in rows)
-    return not has_lists and len(pairs) < len(rows) == len({*rows})
 
 
 def read_rows(path: Path, request: Request) -> Answers:
