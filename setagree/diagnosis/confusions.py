@@ -148,7 +148,9 @@ def confusions(
     sqrt(expected_pairs)``, p is ``(1 + #{max z of a reshuffle >= z}) / (n_resamples + 1)``, the
     maximum over all confusions with at least 5 expected pairs, observed or not. It thereby accounts
     for the number of confusions, and is given for those with at least 5 observed and expected
-    pairs.
+    pairs. In simulated studies of 150 units without a particular confusion (all answers drawn at
+    random, whole answers or single labels wrong at random), the smallest p was at most 0.05 in 0 to
+    5% of 60.
 
     Examples
     --------

@@ -105,20 +105,14 @@ class DiscordantLabels:
         pattern, label, name, lowest, common = _labels_that_differ(tally, sets, urn.classes)
         order, groups = _in_groups(pattern, label, name, lowest, n)
         m, n_common = np.bincount(pattern, minlength=n), np.diff(common.indptr)
-        if (most := m.max(initial=0)) > _MAX_LABELS:
-            raise CostError(
-                f"the answers to a unit differ in {most:,} labels; at most {_MAX_LABELS} can be "
-                f"drawn. {INSTEAD}"
-            )
-        width = int((m + n_common * (m > 0)).max(initial=0))
-        check_cost("Labels of units", n_bytes=8 * float(len(m)) * width, instead=INSTEAD)
+        _check_labels(m, n_common)
         column = np.empty(len(order), dtype=np.int64)
         column[order] = _numbered_within(m)
+        width = int((m + n_common).max(initial=1))
         padded = np.full((n, width), -1, dtype=np.int32)
         padded[pattern, column] = label
-        some = np.repeat(m > 0, n_common)
-        rows = np.repeat(np.arange(n), n_common)[some]
-        padded[rows, (m[rows] + _numbered_within(n_common)[some])] = common.indices[some]
+        rows = np.repeat(np.arange(n), n_common)
+        padded[rows, m[rows] + _numbered_within(n_common)] = common.indices
         # Neither the order of the units nor that of the values changes the draws of a seed.
         units = patterns_of_units(tally)
         units = units[np.argsort(tally.keys[units], kind="stable")]
@@ -126,25 +120,17 @@ class DiscordantLabels:
         self.labels = padded[units]
         keys = pattern * sets.n_labels + label
         s, t, pairs = _confused_places(tally, sets, keys, pattern * width + column)
-        times = np.bincount(s // max(width, 1), minlength=n)
+        times = np.bincount(s // width, minlength=n)
         listed = np.repeat((np.cumsum(times) - times)[units], times[units])
         listed += _numbered_within(times[units])
         shift = np.repeat(width * (np.arange(len(units)) - units), times[units])
         self.s, self.t, self.pairs = s[listed] + shift, t[listed] + shift, pairs[listed]
-        self._single: defaultdict[int, list[int]] = defaultdict(list)
-        self._mixed, listed_groups = [], defaultdict(list)
-        for at, p in enumerate(units.tolist()):
-            if not n_common[p] and set(groups[p]) == {(1, 1)}:
-                self._single[len(groups[p])].append(at)
-                continue
-            self._mixed.append(at)
-            starts = accumulate((size for size, _ in groups[p][:-1]), initial=0)
-            for number, (start, group) in enumerate(zip(starts, groups[p], strict=True)):
-                listed_groups[number, *group].append((at, start))
-        self._groups = []
-        for (_, size, group), each in sorted(listed_groups.items()):
-            at, start = np.array(each).T
-            self._groups.append((group, at, start[:, None] + np.arange(size)))
+        is_single = [not n_common[p] and set(groups[p]) == {(1, 1)} for p in units.tolist()]
+        self._single = {
+            count: np.flatnonzero(is_single & (m[units] == count)) for count in np.unique(m[units])
+        }
+        self._mixed = np.flatnonzero(~np.array(is_single, dtype=bool))
+        self._groups = _listed_groups(self._mixed, [groups[p] for p in units[self._mixed]])
 
     def reshuffles(self, n_resamples: int) -> Iterator[tuple[slice, Codes]]:
         """Yield the numbers of reshuffles in blocks, and a row of labels for each.
@@ -170,8 +156,8 @@ class DiscordantLabels:
     def _redraw(self, drawn: Codes) -> None:
         """Draw all groups of each unit at once, and those that meet one by one."""
         n_units, width = self.labels.shape
-        flat, units = drawn.reshape(-1, width), np.array(self._mixed, dtype=np.int64)
-        remaining = (n_units * np.arange(len(drawn))[:, None] + units).ravel()
+        flat = drawn.reshape(-1, width)
+        remaining = (n_units * np.arange(len(drawn))[:, None] + self._mixed).ravel()
         for _ in range(_MAX_TRIALS):
             trial = flat[remaining]
             for group, i, columns in self._grouped(remaining):
@@ -259,6 +245,7 @@ class LabelUrn:
         reached = np.cumsum(weights[order])
         # One number from each n-th part, so that frequent sets are as frequent as they should be.
         drawn = (np.arange(n) + self._generator.random(n)) / n * reached[-1]
+        drawn = np.minimum(drawn, np.nextafter(reached[-1], 0))  # rounding may reach the end
         k = order[np.searchsorted(reached, drawn, side="right")]
         keys = self._generator.random((n, int(sets.sizes[k].max())))
         keys[np.arange(keys.shape[1]) >= sets.sizes[k][:, None]] = 1
@@ -275,6 +262,17 @@ def check_table(n_pairs: float) -> None:
 def _numbered_within(times: Codes) -> Codes:
     """Return 0, ..., times[0] - 1, 0, ..., times[1] - 1, and so on."""
     return np.asarray(np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times))
+
+
+def _check_labels(m: Codes, n_common: Codes) -> None:
+    """Raise `CostError` if the answers to a unit differ in too many labels, or have too many."""
+    if (most := m.max(initial=0)) > _MAX_LABELS:
+        raise CostError(
+            f"the answers to a unit differ in {most:,} labels; at most {_MAX_LABELS} can be drawn. "
+            f"{INSTEAD}"
+        )
+    n_bytes = 8 * float(len(m)) * float((m + n_common).max(initial=0))
+    check_cost("The labels of all units", n_bytes=n_bytes, instead=INSTEAD)
 
 
 def _labels_that_differ(
@@ -323,6 +321,25 @@ def _in_groups(
     starts = np.append(0, ends[:-1]).tolist()
     groups = [listed[i:j] for i, j in zip(starts, ends.tolist(), strict=True)]
     return order[np.argsort(place[group], kind="stable")], groups
+
+
+def _listed_groups(
+    units: Codes, groups: list[list[tuple[int, int]]]
+) -> list[tuple[int, Codes, Codes]]:
+    """Return the first groups of all units, the second ones, and so on, by size and class.
+
+    Each has the class, the units, and the columns of the labels, of shape (n_units, size).
+    """
+    listed = defaultdict(list)
+    for unit, of_unit in zip(units.tolist(), groups, strict=True):
+        starts = accumulate((size for size, _ in of_unit[:-1]), initial=0)
+        for number, (start, (size, group)) in enumerate(zip(starts, of_unit, strict=True)):
+            listed[number, size, group].append((unit, start))
+    out = []
+    for (_, size, group), each in sorted(listed.items()):
+        unit, start = np.array(each).T
+        out.append((group, unit, start[:, None] + np.arange(size)))
+    return out
 
 
 def _confused_places(
