@@ -120,7 +120,7 @@ def test_array_of_missing_texts():
 
 def test_rows_without_a_unit_are_counted_in_words():
     frame = pd.DataFrame({"unit": [None, None], "ann": ["x", "y"], "bob": ["x", "x"]})
-    with pytest.raises(sa.SetagreeError, match="2 rows of a unit without a name"):
+    with pytest.raises(sa.SetagreeError, match=r"^2 rows without a unit \(first: rows 1, 2"):
         sa.Annotations.from_wide(frame, unit="unit")
 
 

@@ -366,7 +366,7 @@ class TestFiles:
             sa.tally(path)
         lines = tmp_path / "study.jsonl"
         lines.write_text("nothing\n")
-        with pytest.raises(FileError, match="line 1, column 1: Expecting value"):
+        with pytest.raises(FileError, match="line 1, column 1: this is not JSON"):
             sa.tally(lines)
         lines.write_text("[1]\n")
         with pytest.raises(FileError, match=r"is one JSON list, .* omit memory_limit="):
