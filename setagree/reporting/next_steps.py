@@ -22,14 +22,13 @@ def next_steps(f: Findings) -> list[Sentence]:
 
 def _steps(f: Findings) -> Iterator[Sentence]:
     are_pieces = f.main.case.is_sized  # of documents, which have no consensus
-    if f.main.reason is None and f.verdict.verdict == "reliable" and not are_pieces:
+    is_defined = f.main.reason is None
+    if is_defined and f.verdict.verdict == "reliable" and not are_pieces:
         yield ("Use the consensus of the raters on each unit: setagree consensus or sa.consensus.",)
     if is_unclear(f):
         more = "documents" if are_pieces else "units"
         yield (f"Rate more {more}: setagree plan or sa.plan gives the number that is needed.",)
-    elif (
-        f.main.reason is None and f.study.sampling is None and np.isnan(f.main.interval(f.level)[0])
-    ):
+    elif is_defined and f.study.sampling is None and np.isnan(f.main.interval(f.level)[0]):
         yield ("Rate more units: these allow no interval.",)
     yield from _confusion(f)
     yield from _rater(f)

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
 from urllib.parse import quote
 
-import pandas as pd
-
 from setagree.checks import Rng, check_target, expanded, replace_file
 from setagree.diagnosis.by_question import question_studies, question_table
 from setagree.distances.registry import DistanceLike
@@ -202,8 +200,7 @@ def rendered(findings: Findings | Mapping[str, Findings], title: Name, form: str
 def _overview(findings: Mapping[str, Findings]) -> Table:
     """Return a row per question with its estimate and verdict, and the mean of the estimates."""
     main, level = next((f.main, f.level) for f in findings.values())
-    table = question_table({name: f.main for name, f in findings.items()}, level)
-    frame: pd.DataFrame = table.to_frame()
+    frame = question_table({name: f.main for name, f in findings.items()}, level).to_frame()
     frame["sentence"] = as_objects([*((Name.of(name),) for name in findings), ("Mean",)])
     frame["verdict"] = [*(f.main.reason or plain_verdict(f) for f in findings.values()), ""]
     frame["distance"] = [*map(distance_name, frame["distance"][:-1]), ""]

@@ -130,10 +130,9 @@ def _of_dict(by_key: Mapping[Any, Any], *, raters_in_rows: bool | None) -> LongC
             long = long._replace(unit=long.unit.map(lambda k: f"rater {k + 1}"))
     if not are_raters:
         long = long._replace(unit=long.rater, rater=long.unit)
-    way = option("raters_in_rows", value=not are_raters)
     return long._replace(
         if_swapped=f"the dict is read as {forms[are_raters]}. If it is {forms[not are_raters]}, "
-        f"use {way}."
+        f"use {option('raters_in_rows', value=not are_raters)}."
     )
 
 

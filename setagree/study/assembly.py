@@ -389,11 +389,9 @@ def _without_blank_rows(long: LongColumns, reading: Reading) -> LongColumns:
     if totals and all(map(is_total, totals)):
         kept &= ~rest
         warn(f"Rows left out as totals: {listing(totals)}.", DroppedRowsWarning)
-    unit, rater, answer = (
-        column.set_axis(numbered_rows(row_numbers(column)))[kept]
-        for column in (long.unit, long.rater, long.answer)
-    )
-    return LongColumns(unit, rater, answer, long.if_swapped)
+    columns = {name: getattr(long, name) for name in ("unit", "rater", "answer")}
+    rows = {name: x.set_axis(numbered_rows(row_numbers(x)))[kept] for name, x in columns.items()}
+    return long._replace(**rows)
 
 
 def _dropping(column: Column, role: str) -> str:

@@ -516,17 +516,16 @@ def detect_wide_layout(
         remedy: dict[str, Any] = {"wide": True, "raters": alike}
         remedy |= {} if unit is None else {"unit": unit}
         raise error.having(remedy=remedy) if len(families) == 1 else error
-    are_codes = unit is None and not {*times} <= {"0", "1", "0.0", "1.0"}
-    if all(as_number(word) is not None for word in times) and not are_codes:
-        cells = [
-            str(x) for name in alike for x in distinct_cells(frame[name])[1] if not is_blank(x)
-        ]
+    are_flags = {*times} <= {"0", "1", "0.0", "1.0"}  # rather of labels than of raters
+    if all(as_number(word) is not None for word in times) and (are_flags or unit is not None):
+        cells = (x for name in alike for x in distinct_cells(frame[name])[1] if not is_blank(x))
+        kind = {"kind": "value"} if are_decimals([*map(str, cells)]) else {}
         raise DataError(
             f"Columns {listing(alike)} have only numbers, so that each may be a rater or a label. "
             f"If each rater has a column, use {option('wide', value=True)}, with "
             f"{option('kind', 'value')} for values on a scale; if each label has one, name the "
             "columns of the unit, the rater and the labels."
-        ).having(remedy={"wide": True} | ({"kind": "value"} if are_decimals(cells) else {}))
+        ).having(remedy={} if are_flags else {"wide": True} | kind)
     return unit, raters
 
 

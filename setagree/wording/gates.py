@@ -65,14 +65,13 @@ def _github(decisions: Sequence[Decision]) -> str:
 
 def _junit(decisions: Sequence[Decision]) -> str:
     """Return a JUnit report with a test case per decision."""
-    kinds = [_JUNIT[each.holds] for each in decisions]
-    counts = {"tests": len(kinds), "failures": kinds.count("failure")}
-    counts["errors"] = kinds.count("error")
+    tags = [_JUNIT[each.holds] for each in decisions]
+    counts = {"tests": len(tags), "failures": tags.count("failure"), "errors": tags.count("error")}
     suite = ET.Element("testsuite", {k: str(n) for k, n in counts.items()}, name="setagree")
-    for each, kind in zip(decisions, kinds, strict=True):
+    for each, tag in zip(decisions, tags, strict=True):
         case = ET.SubElement(suite, "testcase", classname="setagree", name=visible(each.name))
         attributes = {} if each.holds else {"message": each.line}
-        ET.SubElement(case, kind, attributes).text = each.line
+        ET.SubElement(case, tag, attributes).text = each.line
     ET.indent(suite)
     return f'<?xml version="1.0"?>\n{ET.tostring(suite, encoding="unicode")}'
 

@@ -63,8 +63,8 @@ def _packed_samples(path: Path) -> Iterator[Node]:
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             if member.filename.startswith("samples/"):
-                content = _content(archive, member, path)
-                yield Node(json.loads(content), shown(path), member.filename)
+                sample = json.loads(_content(archive, member, path))
+                yield Node(sample, shown(path), member.filename)
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> bytes:
