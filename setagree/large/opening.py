@@ -561,8 +561,9 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
     except DataError:
         table = as_pandas(frame)
         if flags := flag_columns(table, reading):
-            shown = f"Read as a table of flags: {_some(flags)} ({option('labels')})."
-            note_or_warn(shown, note)
+            # the command has no list of flags
+            way = python_or_command(f" ({option('labels')})", "")
+            note_or_warn(f"Read as a table of flags: {_some(flags)}{way}.", note)
             table = with_missing_ids(table, flags)
             return _from_table(table, replace(reading, labels=flags), note)
         eager = _kept(table, reading)

@@ -19,7 +19,7 @@ from setagree.lazy import pd
 from setagree.study.codes import Column, distinct_cells
 from setagree.study.labels import is_blank, is_missing
 from setagree.study.numbers import are_decimals, as_number
-from setagree.study.reading import Reading
+from setagree.study.reading import QUEUED, Reading
 
 Role: TypeAlias = Literal["unit", "rater", "labels", "value"]
 
@@ -238,7 +238,8 @@ def flag_columns(frame: pd.DataFrame, reading: Reading) -> list[str]:
     is_table = roles.keys() == {"unit", "rater"} and reading.kind is None
     if not (is_table and all(isinstance(name, str) for name in names)):
         return []
-    used = {*roles.values(), *reading.further_columns, reading.filename_column}
+    tested = reading.condition.columns if reading.condition else ()
+    used = {*roles.values(), *reading.further_columns, *tested, reading.filename_column, QUEUED}
     flags = [str(name) for name in frame if name not in used]
     cells = ({str(cell).strip() for cell in _distinct(frame[name])} for name in flags)
     return flags if all(x <= {"0", "1", "0.0", "1.0", ""} for x in cells) else []

@@ -352,6 +352,8 @@ class TestNamedColumns:
     [
         (["doc", "who", "a", "b"], {}, ["a", "b"]),
         (["doc", "who", "a", "b"], {"filename_column": "b"}, ["a"]),
+        (["doc", "who", "a", "b"], {"where": "b == 1"}, ["a"]),
+        (["doc", "who", "a", "queued"], {}, ["a"]),
         (["x", "y", "a", "b"], {"unit": "x", "rater": "y"}, ["a", "b"]),
         (["x", "y", "a", "b"], {}, []),
         (["doc", "who", "a", "tags"], {}, []),
