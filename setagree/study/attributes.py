@@ -635,10 +635,12 @@ def _weighted_by_sizes(study: Annotations) -> Annotations:
         strata, n_rated = sample.groups, np.bincount(sample.groups)
         pairable = strata[np.bincount(study.unit_codes) >= 2]
         n_pairable = np.bincount(pairable, minlength=len(n_rated))
-    for column, n in {OF_SIZES: n_rated, OF_SIZES_PAIRABLE: n_pairable}.items():
-        weights = (sample.sizes / np.maximum(n, 1))[strata]
-        study = with_units(study, {column: dict(zip(study.units, weights, strict=True))})
-    return replace(study, sampling=replace(design, sampling_weight=OF_SIZES))
+    columns = {
+        column: (sample.sizes / np.maximum(n, 1))[strata]
+        for column, n in {OF_SIZES: n_rated, OF_SIZES_PAIRABLE: n_pairable}.items()
+    }
+    design = replace(design, sampling_weight=OF_SIZES)
+    return replace(study, unit_table=units_frame(study).assign(**columns), sampling=design)
 
 
 def of_raters(study: Annotations, rows: npt.NDArray[Any]) -> Annotations:
