@@ -59,15 +59,13 @@ def main(arguments: list[str] | None = None) -> None:
     """Print the table and write it where asked."""
     options = _parser().parse_args(arguments)
     benchmarks = BENCHMARKS | {"race": partial(race, picture=options.picture)}
-    rows = [
-        row
-        for name in options.only or benchmarks
-        for row in _rows(name, benchmarks[name], options.quick)
-    ]
-    text = f"{markdown(rows)}\n\n{_circumstances(options.quick)}\n"
+    rows: list[Row] = []
+    for name in options.only or benchmarks:
+        rows += _rows(name, benchmarks[name], options.quick)
+        text = f"{markdown(rows)}\n\n{_circumstances(options.quick)}\n"
+        if options.output:  # after each benchmark, so that an interrupted run keeps the others
+            options.output.write_text(text, encoding="utf-8")
     print(text)
-    if options.output:
-        options.output.write_text(text, encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:
