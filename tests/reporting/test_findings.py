@@ -115,6 +115,15 @@ class TestSentences:
             f"Of {tried} changes tried, alpha rises most if you leave out the rater “dot”: "
         )
 
+    def test_pairs_of_equal_agreement_are_one_number(self):
+        """A rater who agrees equally with all others has one number, not a range of one."""
+        wrong = {2, 5, 9, 11, 14, 18, 21, 25}
+        rows = [(rater, u, "abc"[u % 3]) for u in range(30) for rater in ("ann", "ben")]
+        rows += [("dot", u, "abc"[(u + (u in wrong)) % 3]) for u in range(30)]
+        f = gathered(rows)
+        own = number(sa.by_pair(f.study)["estimate"].min())
+        assert f" Alpha of “dot” with each of 2 other raters is {own}." in told(f)["Raters"]
+
     def test_units_that_cost_most_are_named(self):
         triples = [(r, u, "a" if r < "r2" else "b") for u in range(4) for r in ("r1", "r2")]
         triples += [(r, u, r) for u in range(4, 6) for r in ("r1", "r2", "r3", "r4")]

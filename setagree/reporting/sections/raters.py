@@ -157,7 +157,8 @@ def _with_others(f: Findings, rater: object) -> Sentence:
     own = pairs.loc[mine & (pairs["n_shared_units"] >= ENOUGH_SHARED), "estimate"].dropna()
     if len(own) < 2:
         return ()
-    word, ends = f.main.definition.short.capitalize(), interval(own.min(), own.max())
+    word = f.main.definition.short.capitalize()
+    ends = " to ".join(dict.fromkeys([number(own.min()), number(own.max())]))
     return (f" {word} of ", Name.of(rater), f" with each of {len(own):,} other raters is {ends}.")
 
 
