@@ -297,9 +297,10 @@ class _Expected:
             x = (m * s * t)[part] / drawn
             sums = (x.sum(), C.T @ x, C.T @ C.multiply(x[:, None]).tocsr())
             _increase(self._exchanged, (low, high), sums)
-        larger = np.where(s > 0, i, j)
-        for one in np.unique(larger[s * t == 0]).tolist():
-            part = (s * t == 0) & (larger == one)
+        # Answers with the same labels differ in their degrees only.
+        larger, is_lone = np.where(s > 0, i, j), (s * t == 0) & (s + t > 0)
+        for one in np.unique(larger[is_lone]).tolist():
+            part = is_lone & (larger == one)
             C, c = common[part], self.urn.c[one]
             y = (m * (s + t))[part] / (c.sum() - C @ c)
             _increase(self._left_out, one, (y.sum(), C.T @ y))

@@ -12,15 +12,22 @@ from setagree.credit import Weights
 from setagree.distances import Distance, get_distance
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, check_choice, check_list, listing, option
-from setagree.large.opening import Data, RaterAnswers, ReadingOptions, open_sampled, takes_data
+from setagree.large.opening import (
+    Data,
+    RaterAnswers,
+    ReadingOptions,
+    open_sampled,
+    takes_data,
+    with_reading,
+)
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.definition import Coefficient
 from setagree.scoring.intervals import Method
 from setagree.scoring.results import AgreementTable
 from setagree.scoring.scorer import Scorer, main_distance, warn_undefined
 from setagree.study.attributes import OfUnits
-from setagree.study.labels import Blank, Case, NaValues
-from setagree.study.reading import AnswerKind, Duplicates, Plan, Predictions, Reading
+from setagree.study.labels import Case, NaValues
+from setagree.study.reading import Duplicates, Plan, Predictions, Reading
 from setagree.study.sampling import Sizes, warn_ignored
 from setagree.wording.label_sets import Label
 
@@ -29,14 +36,6 @@ from setagree.wording.label_sets import Label
 def agreement(
     data: Data,
     *more: RaterAnswers,
-    unit: str | None = None,
-    rater: str | None = None,
-    labels: str | list[str] | None = None,
-    value: str | None = None,
-    kind: AnswerKind | None = None,
-    wide: bool = False,
-    raters_in_rows: bool | None = None,
-    model: str | list[str] | None = None,
     coefficient: CoefficientLike | Sequence[CoefficientLike] = (
         "krippendorff_alpha",
         "fleiss_kappa",
@@ -44,8 +43,6 @@ def agreement(
     distance: DistanceLike | Sequence[DistanceLike] | None = None,
     level: float = 0.95,
     interval: Method | None = None,
-    label_sep: str | None = None,
-    blank: Blank | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
     empty: NaValues | None = None,
@@ -54,7 +51,6 @@ def agreement(
     categories: Iterable[Any] | None = None,
     encoding: str = "utf-8",
     predictions: Predictions = False,
-    where: str | None = None,
     cluster: OfUnits | None = None,
     sampling_weight: OfUnits | None = None,
     strata: OfUnits | None = None,
@@ -63,6 +59,7 @@ def agreement(
     partitioned_by_unit: bool = False,
     memory_limit: str | None = None,
     temp_directory: str | PathLike[str] | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> AgreementTable:
     """Return a table of agreement coefficients, a row for each coefficient and distance.
 
@@ -150,11 +147,11 @@ def agreement(
     >>> round(table["krippendorff_alpha", "masi"].estimate, 4)
     0.6667
     """
-    given = locals()
-    drawn = {name: given[name] for name in ("cluster", "sampling_weight", "strata")}
-    names = [name for name in Reading.__annotations__ if name in given and name not in drawn]
-    reading = Reading(**{name: given[name] for name in names})
-    drawn["population_size"] = population_size
+    cells = Reading(case=case, codebook=codebook, empty=empty, na_values=na_values)
+    cells = replace(cells, duplicates=duplicates, encoding=encoding, predictions=predictions)
+    data, reading = with_reading(data, cells)
+    of_units = {"cluster": cluster, "sampling_weight": sampling_weight, "strata": strata}
+    drawn = {**of_units, "population_size": population_size}
     check_level(level)
     if interval is not None:
         check_choice("interval", interval, ("score", "t"))
