@@ -181,7 +181,7 @@ class TestOptions:
 
     def test_options_of_reading_with_a_study_that_is_built(self):
         with pytest.raises(
-            OptionError, match="the study is already built; omit unit=, label_sep=, blank="
+            OptionError, match="the study is already built; omit unit=, blank=, label_sep="
         ):
             sa.agreement(STUDY, unit="doc", label_sep=";", blank="empty")
         assert len(sa.agreement(STUDY, label_sep=",", case="keep", duplicates="error")) == 2
