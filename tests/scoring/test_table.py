@@ -184,7 +184,7 @@ class TestOptions:
             OptionError, match="the study is already built; omit unit=, blank=, label_sep="
         ):
             sa.agreement(STUDY, unit="doc", label_sep=";", blank="empty")
-        assert len(sa.agreement(STUDY, label_sep=",", case="keep", duplicates="error")) == 2
+        assert len(sa.agreement(STUDY, case="keep", duplicates="error")) == 2
 
 
 def test_missing_cells_are_counted():
