@@ -356,8 +356,8 @@ def header_below_title(
     width = max((len(texts) for _, texts in filled), default=0)
     if width < _FEWEST_NAMES or 2 * len(filled[0][1]) >= width:
         return None
-    first, title = filled[0]
-    wide = [(n, texts) for n, texts in filled[1:] if len(texts) >= width - 1]
+    (first, title), *rest = filled
+    wide = [(n, texts) for n, texts in rest if len(texts) >= width - 1]
     for n, texts in wide:
         if len({*texts}) == len(texts) and not any(map(_NUMBER.fullmatch, texts)):
             text = shorten(title[0].lstrip("\ufeff"))
@@ -367,13 +367,17 @@ def header_below_title(
                 above = f"what is above it ({text}, ...) is ignored"
                 warn(f"{source}: {names}; {above} ({option('header_row', n)}).", SetagreeWarning)
                 return n
-            error = FileError(
+            raise FileError(
                 f"{source}: {what} {first} has text in {counted(len(title), 'cell')}, {text}, and "
                 f"{what} {n} in {len(texts)}. If {what} {n} has the names of the columns, use "
                 f"{option('header_row', n)}, or delete the {what}s above it; if {what} {first} has "
                 f"them, use {option('header_row', first)}."
-            )
-            raise error.having(remedy={"header_row": n})
+            ).having(remedy={"header_row": n})
+    if wide and not any(map(_NUMBER.fullmatch, wide[0][1])):  # texts are repeated
+        raise FileError(
+            f"{source}: {what}s {first} to {wide[0][0]} seem to have the names; write a row "
+            f"per unit and rater below one {what} of names, or use {option('header_row', first)}."
+        )
     return None
 
 

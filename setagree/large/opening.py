@@ -7,9 +7,11 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from fnmatch import fnmatchcase
 from functools import wraps
 from importlib.util import find_spec
 from inspect import Parameter
+from itertools import takewhile
 from math import inf
 from os import PathLike
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypedDict, TypeVar, cast
@@ -26,6 +28,7 @@ from setagree.errors import (
     SetagreeWarning,
     a_type,
     counted,
+    listing,
     option,
     python_or_command,
     warn,
@@ -39,6 +42,8 @@ from setagree.study.assembly import LongColumns, assemble, code_ids, from_long
 from setagree.study.attributes import named_raters, read_raters, read_units, set_apart
 from setagree.study.codes import TextFrame
 from setagree.study.columns import (
+    answer_families,
+    approximate_labels,
     detect_wide_layout,
     flag_columns,
     guess_people,
@@ -659,6 +664,8 @@ def _from_raters_in_rows(frame: pd.DataFrame, reading: Reading, note: Note) -> A
     omitted = [str(name) for name in frame if name not in {rater, *units}]
     end = f"; left out: {_some(omitted)}" if omitted else ""
     note(f"Columns: rater = {rater}, {counted(len(units), 'unit')} = {_some(units)}{end}")
+    if reading.unit is None:
+        _warn_odd_units(frame, units, reading.syntax.label_sep)
     people = frame[rater]
     code_ids(people, "rater")  # raises an error with the rows of the file without a name
     triples = (
@@ -668,6 +675,25 @@ def _from_raters_in_rows(frame: pd.DataFrame, reading: Reading, note: Note) -> A
     return read_raters(
         assemble(Annotations, layouts.from_triples(triples), reading), table, reading
     )
+
+
+def _warn_odd_units(frame: pd.DataFrame, units: Sequence[str], label_sep: str) -> None:
+    """Warn if a few columns are read as units that have no answer in common with the others."""
+    families = answer_families([approximate_labels(frame[name], label_sep) for name in units])
+    usual = [units[k] for k in max(families, key=len, default=[])]
+    odd = [units[k] for family in families for k in family if units[k] not in usual]
+    if odd and len(usual) > max(len(odd), 1):
+        letters = zip(min(usual), max(usual), strict=False)
+        prefix = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], letters))
+        pattern = f"{prefix.partition('[')[0]}*"
+        if any(fnmatchcase(name, pattern) for name in odd):
+            pattern = "..."
+        warn(
+            "columns read as units that have no answer in common with the others: "
+            f"{listing(odd)}. If they are not units, name the columns of the units by a pattern: "
+            f"{option('unit', pattern)}.",
+            SetagreeWarning,
+        )
 
 
 def _some(names: Sequence[str]) -> str:

@@ -49,14 +49,19 @@ _SPELLED = re.compile(
 _WORDS = re.compile(r"\w+")
 _PADDED = re.compile(r"0*(\d+)(?:\.0+)?")
 _EMOJI_STYLE = "\ufe0f"
-_TOTALS = {"total", "totals", "sum", "sums", "mean", "average", "grand total"}
-_TOTALS |= {"agreement", "kappa", "alpha", "median", "std", "sd", "count"}
+TOTALS = {"total", "totals", "sum", "sums", "mean", "average", "grand total"}
+TOTALS |= {"summe", "gesamt", "gesamtsumme", "gesamtergebnis", "mittelwert", "eindtotaal"}
+TOTALS |= {"somme", "moyenne", "total général", "total general", "totale", "totale complessivo"}
+"""Usual names of totals, in English and as European versions of Excel write them."""
+_STATISTICS = {"agreement", "kappa", "alpha", "median", "std", "sd", "count"}
 _AGREED = {
     *("gold", "goldstandard", "goldlabel", "groundtruth", "truth", "majority", "majorityvote"),
+    *("majoritylabel", "finallabel", "consensuslabel", "finalcode"),
     *("consensus", "adjudicated", "adjudication", "aggregated", "aggregate", "final", "mode"),
 }
 _PRINTED = re.compile(r"[\[({]|(frozen)?set\(")
 _ENOUGH = 3
+_N_LAST = 50
 _MAX_MARKERS = 20
 _SHOWN = 5
 
@@ -432,14 +437,21 @@ def warn_agreed(raters: Sequence[object]) -> None:
 
 def is_total(unit: object) -> bool:
     """Return whether the name of a unit is one of totals, such as ``Total:``."""
-    return str(unit).strip(" :.").casefold() in _TOTALS
+    return str(unit).strip(" :.").casefold() in TOTALS | _STATISTICS
 
 
 def warn_totals(units: Sequence[object], column: object) -> None:
-    """Warn if the last row seems to contain totals; `column` is the name of the units."""
-    if len(units) > 1 and is_total(units[-1]) and not is_blank(units[-2]):
-        which = f"the last unit is called {shorten(units[-1])}"
-        way, condition = "", f'`{column}` != "{units[-1]}"'
+    """Warn if the last row, or the last one above a blank row, seems to contain totals.
+
+    `column` is the name of the units.
+    """
+    tail = [*units[-_N_LAST:], None]  # notes may follow below a blank row
+    rows = zip(tail, tail[1:], tail[2:], strict=False)
+    for unit in (x for above, x, below in rows if is_blank(below) and not is_blank(above)):
+        if not is_total(unit):
+            continue
+        which = f"unit {shorten(unit)} is at the end of the table"
+        way, condition = "", f'`{column}` != "{unit}"'
         if column is not None:  # named, because a column in a condition is not guessed
             way = f" with {option('unit', column)} and {option('where', condition)}"
         warn(f"{which}; if it sums up the others, omit it{way}.", SetagreeWarning)

@@ -32,7 +32,7 @@ _USUAL: dict[Role, str] = {
           tweet sentence utterance message paragraph passage video clip audio abstract
           article patient segment span snippet hit file filename stimulus trial entry photo picture
           page pair review dialogue conversation turn frame scene excerpt ticket essay
-        id uid key index
+        id uid key index nr
         text content quotation""",
     "rater": """
         rater raters
@@ -53,7 +53,7 @@ _USUAL: dict[Role, str] = {
 _ANSWERS: tuple[Role, ...] = ("labels", "value")
 _LINES = re.compile(r"\n {8}(?! )")
 # Endings of identifiers of units and raters, as in "doc_id"; an annotation_id is not an annotation.
-_SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no|ref|emailaddress|email|mail)$")
+_SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no|nr|ref|emailaddress|email|mail)$")
 # Usual columns of surveys that are not answers.
 _NOT_ANSWERS = {
     *("timestamp", "date", "time", "starttime", "endtime", "startdate", "enddate", "duration"),
@@ -496,7 +496,7 @@ def detect_wide_layout(
     raters = [str(name) for name in frame if name != unit]
     if (unit is not None and unit not in frame) or len(raters) < 2:
         return None
-    words = {name: _words(frame[name], reading.syntax.label_sep) for name in raters}
+    words = {name: approximate_labels(frame[name], reading.syntax.label_sep) for name in raters}
     times = Counter(word for column in words.values() for word in column)
     alike = [name for name in raters if any(times[word] > 1 for word in words[name])]
     if len(alike) < 2:
@@ -515,7 +515,7 @@ def detect_wide_layout(
             f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
         )
         remedy: dict[str, Any] = {"wide": True, "raters": alike}
-        remedy |= {} if unit is None else {"unit": unit}
+        remedy |= {} if unit is None or reading.unit else {"unit": unit}
         raise error.having(remedy=remedy) if len(families) == 1 else error
     are_flags = {*times} <= {"0", "1", "0.0", "1.0"}  # rather of labels than of raters
     if all(as_number(word) is not None for word in times) and (are_flags or unit is not None):
@@ -542,7 +542,7 @@ def answer_families(parts: Sequence[set[str]]) -> list[list[int]]:
     return sorted(sorted(places) for _, places in families)
 
 
-def _words(column: Column, label_sep: str) -> set[str]:
+def approximate_labels(column: Column, label_sep: str) -> set[str]:
     """Return approximate labels of the first cells of a column."""
     cells = [cell for cell in islice(column, _MAX_ROWS) if not is_missing(cell)]
     parts = (

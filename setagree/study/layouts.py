@@ -28,7 +28,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.lazy import pd
-from setagree.study.answer_warnings import is_agreed, warn_agreed, warn_columns, warn_totals
+from setagree.study.answer_warnings import TOTALS, is_agreed, warn_agreed, warn_columns, warn_totals
 from setagree.study.assembly import LongColumns, pick_column
 from setagree.study.codes import (
     MISSING,
@@ -180,6 +180,7 @@ Cells: TypeAlias = tuple[list[Any], list[int]]
 _NO_RATERS = {
     *("note", "notes", "comment", "comments", "remark", "remarks", "date", "time", "timestamp"),
     *("url", "created_at", "batch", "split"),
+    *TOTALS,
 }
 
 

@@ -146,3 +146,61 @@ def test_rows_with_an_answer_are_never_dropped():
     for row in ("u2;;x", ";ann;", ";;x"):
         Path("a.csv").write_text(f"unit;rater;labels\nu1;ann;x\n{row}\nu1;bob;y\n;;\n")
         assert "1 row without a" in invoke("score", "a.csv").stderr
+
+
+PIVOT = """Nr.;Text;Rater 1;Rater 2;Gesamt
+1;"one; two";hate;hate;2
+2;three;hate;insult;2
+3;four;insult;insult;2
+Gesamt;;3;3;6
+;;;;
+* coded by students;;;;
+"""
+
+
+def test_a_pivot_with_row_numbers_and_totals(monkeypatch):
+    Path("a.csv").write_text(PIVOT)
+    monkeypatch.setattr(sys, "argv", ["setagree", "score", "a.csv"])
+    assert invoke("score", "a.csv").stderr.splitlines()[-1] == (
+        "All at once: setagree score a.csv --wide --raters 'Rater 1,Rater 2' --unit 'Nr.'"
+    )
+    monkeypatch.setattr(sys, "argv", ["setagree", "score", "a.csv", "--unit", "Nr."])
+    assert invoke("score", "a.csv", "--unit", "Nr.").stderr.splitlines()[-1].count("--unit") == 1
+    result = tried(monkeypatch, "score", "a.csv")
+    assert (
+        "unit 'Gesamt' is at the end of the table; if it sums up the others, omit it with "
+        "--unit 'Nr.' and --where '`Nr.` != \"Gesamt\"'."
+    ) in result.stderr
+
+
+@pytest.mark.parametrize("name", ["Total", "Gesamt", "Total général"])
+def test_a_column_of_totals_is_no_rater(name):
+    Path("a.csv").write_text(f"id,A,B,{name}\n1,3,2,5\n2,2,2,4\n3,2,3,5\n4,3,3,6\n")
+    shown = invoke("score", "a.csv", "--wide").stderr
+    assert f"column {name!r} seems not to be a rater" in shown
+    assert "list the raters: --raters 'A,B'." in shown
+
+
+def test_questions_about_the_rater_are_named_beside_those_about_units():
+    form = "Timestamp,Email,Do you agree?,Text 1,Text 2,Text 3,Any comments?\n"
+    rows = "t,a@x.org,Yes,joy,fear,joy,odd\nt,b@x.org,Yes,joy,fear,fear,\n"
+    Path("a.csv").write_text(form + rows)
+    called = ("score", "a.csv", "--tool", "table", "--raters-in-rows")
+    assert (
+        "columns read as units that have no answer in common with the others: 'Do you agree?', "
+        "'Any comments?'. If they are not units, name the columns of the units by a pattern: "
+        "--unit 'Text *'."
+    ) in invoke(*called).stderr
+    result = invoke(*called, "--unit", "Text *")
+    assert "no answer in common" not in result.stderr
+    assert "3 units, 2 raters" in result.stdout
+
+
+@pytest.mark.parametrize("title", ["", "Pilot,,,,\n"])
+def test_names_in_two_rows_are_not_read_as_raters(title):
+    header = ",Ann,,Ben,\nText,joy,fear,joy,fear\n"
+    Path("a.csv").write_text(f"{title}{header}t1,x,,x,\nt2,,x,x,\nt3,x,x,,x\n")
+    shown = invoke("score", "a.csv")
+    assert shown.exit_code == 2
+    assert f"lines 1 to {2 + bool(title)} seem to have the names; write" in shown.stderr
+    assert "or use --header-row 1." in shown.stderr

@@ -195,7 +195,9 @@ class TestWideTables:
 
     def test_row_of_totals(self):
         rows = pd.DataFrame({"Item no.": ["u1", "u2", "Grand total"], "ann": [3, 4, 7], "bob": 3})
-        with pytest.warns(SetagreeWarning, match="the last unit is called 'Grand total'") as caught:
+        with pytest.warns(
+            SetagreeWarning, match="unit 'Grand total' is at the end of the table"
+        ) as caught:
             assert sa.read(rows, wide=True, kind="value").n_units == 3
         way = {"unit": "Item no.", "where": '`Item no.` != "Grand total"'}
         advice = "omit it with unit={unit!r} and where={where!r}.".format(**way)
