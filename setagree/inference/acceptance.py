@@ -113,11 +113,28 @@ class AcceptanceTest(Result):
         return 1.0 if k == n else float(betaincinv(k + 1, n - k, 0.95))
 
     @property
+    def lower_bound(self) -> float:
+        """One-sided 95% lower bound of the error rate.
+
+        With `lot`, the smallest rate in the delivery with P(X >= n_errors) above 0.05.
+        """
+        from scipy.special import betaincinv
+
+        n, k, lot = self.n_checked, self.n_errors, self.plan.lot
+        if lot is not None:
+            wrong = range(k, lot - (n - k) + 1)
+            return first_number(wrong, lambda D: _accepted_of_lot(n, k - 1, D, lot) < 0.95) / lot
+        return float(betaincinv(k, n - k + 1, 0.05)) if k else 0.0
+
+    @property
     def verdict(self) -> str:
         """Sentence with the decision and its basis."""
         errors = f"{counted(self.n_errors, 'error')} in {self.n_checked:,} answers checked"
         allowed = f"{self.plan.c:,} {'is' if self.plan.c == 1 else 'are'} allowed"
-        sure = f"with 95% confidence the error rate is {number(self.upper_bound)} or less"
+        bound = f"{number(self.upper_bound)} or less"
+        if not self.passes:
+            bound = f"{number(self.lower_bound)} or more"
+        sure = f"with 95% confidence the error rate is {bound}"
         return f"{self.outcome}: {errors}, {allowed}; {sure}."
 
     @property
@@ -127,7 +144,7 @@ class AcceptanceTest(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Return the decision as one row."""
-        return self._one_row("n_checked n_errors c passes upper_bound", c=self.plan.c)
+        return self._one_row("n_checked n_errors c passes lower_bound upper_bound", c=self.plan.c)
 
     def __repr__(self) -> str:
         return f"<AcceptanceTest: {self.verdict}>"

@@ -423,6 +423,9 @@ def open_sampled(
     }
     if columns and not isinstance(source, Annotations | Tally):
         reading = replace(as_reading(reading), **columns)
+    plan = plan or Plan()
+    if drawn and not plan.passed:  # units have identities in memory only
+        plan = replace(plan, in_memory=True)
     study = open_study(source, reading, plan)
     if isinstance(study, Tally) and drawn:
         raise DataError(

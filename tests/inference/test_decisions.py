@@ -107,6 +107,9 @@ def test_a_plan_for_a_small_delivery_is_the_smallest(lot, good, bad):
         likely = [D for D in possible if k == D or accepted(plan.n, k, D) > Fraction("0.05")]
         test = sa.acceptance_test(plan, n_errors=k, n_checked=plan.n)
         assert test.upper_bound == pytest.approx(max(likely) / lot)
+        # P(X >= k) is 1 - P(X <= k - 1).
+        likely = [D for D in possible if accepted(plan.n, k - 1, D) < Fraction("0.95")]
+        assert test.lower_bound == pytest.approx(min(likely) / lot)
 
 
 def test_the_worked_plan_for_a_delivery_of_100():
@@ -125,6 +128,10 @@ def test_acceptance_says_what_was_found():
     assert passed.passes
     refused = sa.acceptance_test(plan, n_errors=4, n_checked=65)
     assert refused.verdict.startswith("Refused: 4 errors in 65 answers checked, 3 are allowed")
+    end = stats.binomtest(4, 65, alternative="greater").proportion_ci(0.95).low
+    assert refused.lower_bound == pytest.approx(end)
+    assert refused.verdict.endswith(f"the error rate is {end:.3f} or more.")
+    assert sa.acceptance_test(plan, n_errors=0, n_checked=65).lower_bound == 0
     one = sa.acceptance_test(plan, n_errors=1, n_checked=65).verdict
     assert one.startswith("Accepted: 1 error in 65 answers checked, 3 are allowed")
     assert sa.acceptance_test(plan, n_errors=65, n_checked=65).upper_bound == 1

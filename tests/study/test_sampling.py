@@ -228,6 +228,20 @@ class TestReducedTables:
         with pytest.raises(DataError, match=words):
             sa.agreement(sa.tally(path, **COLUMNS, label_sep=";"), **drawn)
 
+    @pytest.mark.parametrize("make", ["polars", "duckdb"])
+    @pytest.mark.parametrize("drawn", [{"population_size": 50}, {"sampling_weight": WEIGHTS}])
+    def test_lazy_tables_are_read_into_memory(self, make, drawn):
+        pl, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+        rows = STUDY.to_long()
+        table = pl.DataFrame({x: rows[x].tolist() for x in ("unit", "rater")}).with_columns(
+            labels=pl.Series([", ".join(sorted(x)) or "[]" for x in rows["labels"]])
+        )
+        lazy = table.lazy() if make == "polars" else duckdb.from_arrow(table.to_arrow())
+        found = sa.agreement(lazy, **drawn).rows[0]
+        expected = sa.agreement(STUDY, **drawn).rows[0]
+        assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-12)
+        assert found.interval() == pytest.approx(expected.interval(), rel=1e-12)
+
 
 @pytest.mark.parametrize(
     ("drawn", "said"),
