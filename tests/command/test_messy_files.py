@@ -204,3 +204,12 @@ def test_names_in_two_rows_are_not_read_as_raters(title):
     assert shown.exit_code == 2
     assert f"lines 1 to {2 + bool(title)} seem to have the names; write" in shown.stderr
     assert "or use --header-row 1." in shown.stderr
+
+
+def test_a_form_with_a_column_per_text(monkeypatch):
+    form = "Timestamp,Email Address,Text 1,Text 2,Text 3\n"
+    time = "2024/03/01 10:01:00 AM GMT+1"
+    rows = f"{time},a@x.org,joy,fear,joy\n{time},b@x.org,joy,fear,fear\n"
+    Path("a.csv").write_text(f"{form}{rows}{time},b@x.org,joy,joy,joy\n")
+    result = tried(monkeypatch, "score", "a.csv")
+    assert "3 units, 2 raters, 6 ratings" in result.stdout

@@ -14,8 +14,13 @@ def test_a_form_for_one_unit_at_a_time(save):
     assert read(path, question="Genres") == {("f1", "kim"): {"a", "b"}, ("f1", "lee"): {"a"}}
     with pytest.raises(OptionError, match="2 questions, 'Genres', 'Moods'"):
         read(path)
-    with pytest.raises(DataError, match=r"no checkbox grid .*--tool table --raters-in-rows"):
+    words = r"no checkbox grid .* use tool='table' and raters_in_rows=True; if"
+    with pytest.raises(DataError, match=words) as caught:
         read(save("Timestamp,Email Address,Genres\nt,kim,a\n"))
+    assert caught.value.remedy == {"tool": "table", "raters_in_rows": True}
+    with pytest.raises(DataError, match=words) as caught:
+        read(save("Timestamp,Email Address,Genres\nt,kim,a\nt,kim,b\nt,kim,a\n"))
+    assert not caught.value.remedy
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from setagree.errors import DataError, listing
+from setagree.errors import DataError, listing, option
 from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.table_exports import (
@@ -72,13 +72,15 @@ def _form_unit(sheet: Sheet, rater: str, names: Sequence[str]) -> str:
     try:
         return usual_column("unit", names, f"{sheet.name} has no checkbox grid ('Question [row]')")
     except DataError:
+        raters, table = sheet.cells(rater), option("tool", "table")
+        one_row_each = 2 * raters.nunique() > len(raters)
         raise DataError(
             f"{sheet.name} has no checkbox grid ('Question [row]') and no column with a usual name "
-            f"for the unit; the columns are {listing(names, limit=3)}. Read it as a table: with "
-            f"from_long if each row is one answer (on the command line --tool table --unit COLUMN "
-            f"--rater {rater!r} --labels COLUMN); with from_wide(table.set_index({rater!r}).T) if "
-            "each row is a rater and each column a unit (--tool table --raters-in-rows)."
-        ) from None
+            f"for the unit; the columns are {listing(names, limit=3)}. Read it as a table: if each "
+            f"row is a rater and each column a unit, use {table} and "
+            f"{option('raters_in_rows', value=True)}; if each row is one answer, use {table}, "
+            f"{option('unit', '...')}, {option('rater', rater)} and {option('labels', '...')}."
+        ).having(remedy={"tool": "table", "raters_in_rows": True} if one_row_each else {}) from None
 
 
 def _form_rater(sheet: Sheet) -> str:
