@@ -130,8 +130,8 @@ class TestPeopleInRows:
 
     def test_the_form_says_so(self):
         sentence = refusal("score", "form.csv")
-        assert "--tool table --raters-in-rows" in sentence
-        assert "--tool table --unit COLUMN --rater 'Email Address'" in sentence
+        assert "--tool 'table' and --raters-in-rows" in sentence
+        assert "--tool 'table', --unit '...', --rater 'Email Address'" in sentence
 
     def test_values(self):
         Path("stars.csv").write_text("who,s1,s2\nann,1,2\nbob,1,3\n")
