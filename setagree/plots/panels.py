@@ -98,7 +98,7 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
         columns={
             "units": ("n_units", count),
             "p, corrected": ("p_adjusted", p_value),
-            "model wins": ("rejected", lambda won: "yes" if won == 1 else "no"),
+            "beaten": ("rejected", lambda won: "yes" if won == 1 else "no"),
         },
         intervals="model (interval)",
         origin=1.0,

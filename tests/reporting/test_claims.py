@@ -66,7 +66,9 @@ def test_the_smallest_p_of_the_raters_is_called_that(found):
     least = found.corrected["raters"].min()
     assert least == pytest.approx(found.n_claims / (found.n_reshuffles + 1))
     page = rendered(found, Name.of("study"), "markdown")
-    assert f"; {least:.3f} is the smallest p that they can give, corrected by Holm." in page
+    least = 1 / (found.n_reshuffles + 1)
+    words = "is the smallest p that they can give, before the correction by Holm."
+    assert f"; {least:.4f} {words}" in page
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
-from setagree.wording.number_format import number
+from setagree.wording.number_format import p_four
 from setagree.wording.sentences import Name, Sentence
 from setagree.wording.tables import Column, with_intervals
 
@@ -210,11 +210,12 @@ def resampled(f: Findings, test: Callable[[int], R], p: Callable[[R], Any], most
 
 
 def least_p(f: Findings, p: Any, most: float) -> str:
-    """Return a clause on the smallest corrected p of `resampled`, if a claim holds, or a blank."""
+    """Return a clause on the smallest p of `resampled`, if a claim holds, or a blank."""
     if not holds(p).any():
         return ""
-    least = f.n_claims / (1 + min(f.n_reshuffles, int(most)))
-    return f"; {number(least)} is the smallest p that they can give, corrected by Holm"
+    # Holm multiplies it by n_claims, or by less if other claims have smaller p.
+    least = 1 / (1 + min(f.n_reshuffles, int(most)))
+    return f"; {p_four(least)} is the smallest p that they can give, before the correction by Holm"
 
 
 @dataclass(frozen=True)
