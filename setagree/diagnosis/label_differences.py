@@ -125,11 +125,11 @@ class DiscordantLabels:
         listed += _numbered_within(times[units])
         shift = np.repeat(width * (np.arange(len(units)) - units), times[units])
         self.s, self.t, self.pairs = s[listed] + shift, t[listed] + shift, pairs[listed]
-        is_single = [not n_common[p] and set(groups[p]) == {(1, 1)} for p in units.tolist()]
-        self._single = {
-            count: np.flatnonzero(is_single & (m[units] == count)) for count in np.unique(m[units])
-        }
-        self._mixed = np.flatnonzero(~np.array(is_single, dtype=bool))
+        single = [not n_common[p] and set(groups[p]) == {(1, 1)} for p in units.tolist()]
+        is_single = np.array(single, dtype=bool)
+        counts = np.unique(m[units][is_single])
+        self._single = {k: np.flatnonzero(is_single & (m[units] == k)) for k in counts}
+        self._mixed = np.flatnonzero(~is_single)
         self._groups = _listed_groups(self._mixed, [groups[p] for p in units[self._mixed]])
 
     def reshuffles(self, n_resamples: int) -> Iterator[tuple[slice, Codes]]:

@@ -675,3 +675,12 @@ def test_few_clusters_are_named_with_every_interval(function):
     drawn = study.sampled(cluster={unit: k // 10 for k, unit in enumerate(study.units)})
     with pytest.warns(FewClustersWarning, match="there are 6 clusters"):
         function(drawn)
+
+
+def test_confusions_of_answers_that_all_have_several_labels():
+    """No answer has a single label, from which one label after another could be drawn."""
+    cells = [("a, b", "a, c"), ("a, c", "b, c"), ("b, d", "c, d"), ("a, d", "a, d")] * 8
+    study = sa.read([list(column) for column in zip(*cells, strict=True)])
+    table = sa.confusions(study, n_resamples=19, rng=1)
+    assert table["n_pairs"].sum() == 24
+    assert table["p_value"].between(0.05, 1).any()
