@@ -156,8 +156,8 @@ class Source:
         self, error: UnicodeDecodeError, start: int, line: int, *, utf16: bool
     ) -> FileError:
         """Return the error for a byte in a line; the decoded piece begins at offset `start`."""
-        likely = "utf-16" if utf16 else "cp1252"
-        other = option("encoding", likely) + " or 'latin-1'" * (not utf16)
+        likely = "utf-16" if utf16 else "latin-1" if self.encoding == "cp1252" else "cp1252"
+        other = option("encoding", likely) + " or 'latin-1'" * (likely == "cp1252")
         return FileError(
             f"{self} is not {self.encoding_name}: byte 0x{error.object[error.start]:02x} at offset "
             f"{start + error.start:,} (line {line:,}); name its encoding, perhaps {other}."

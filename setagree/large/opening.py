@@ -329,20 +329,27 @@ def open_study(
     return set_apart(study, reading.model)
 
 
-def _open_or_refuse(source: Any, reading: Reading, plan: Plan, note: Note) -> Study:
-    """Return the study; raise one error for all doubts that have a remedy, with all remedies."""
+def _open_or_refuse(
+    source: Any, reading: Reading, plan: Plan, note: Note, tried: frozenset[str] = frozenset()
+) -> Study:
+    """Return the study; raise one error for all doubts that have a remedy, with all remedies.
+
+    An option that was `tried` as a remedy is not tried again.
+    """
     try:
         return _open(source, reading, plan, note)
     except SetagreeError as error:
         # Nothing is checked after repeats, and standard input can be read only once.
         is_stdin = isinstance(source, str) and source == "-"
-        if not error.remedy or isinstance(error, RepeatsError) or is_stdin:
+        is_last = not error.remedy or not tried.isdisjoint(error.remedy)
+        if is_last or isinstance(error, RepeatsError) or is_stdin:
             raise
         first = error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SetagreeWarning)
-            _open_or_refuse(source, replace(reading, **first.remedy), plan, no_note)
+            remedied = replace(reading, **first.remedy)
+            _open_or_refuse(source, remedied, plan, no_note, tried.union(first.remedy))
     except SetagreeError as then:
         if then.remedy.keys().isdisjoint(first.remedy):
             first.args = (f"{first} Then: {then}",)

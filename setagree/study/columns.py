@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
 from setagree.lazy import pd
+from setagree.study.answer_warnings import is_agreed
 from setagree.study.codes import Column, distinct_cells
 from setagree.study.labels import is_blank, is_missing
 from setagree.study.numbers import are_decimals, as_number
@@ -506,15 +507,17 @@ def detect_wide_layout(
         return None
     if others:
         have = "has" if len(others) == 1 else "have"
-        families = answer_families([words[name] for name in alike])
-        lists = " or ".join(option("raters", [alike[k] for k in family]) for family in families)
+        # A consensus is no rater.
+        people = [name for name in alike if not is_agreed(name)] or alike
+        families = answer_families([words[name] for name in people])
+        lists = " or ".join(option("raters", [people[k] for k in family]) for family in families)
         error = DataError(
             f"Columns {listing(alike)} have answers in common, as raters have, and "
             f"{listing(others)} {have} none. If each rater has a column, use "
             f"{option('wide', value=True)} and {lists}; if each row is one annotation, use "
             f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
         )
-        remedy: dict[str, Any] = {"wide": True, "raters": alike}
+        remedy: dict[str, Any] = {"wide": True, "raters": people}
         remedy |= {} if unit is None or reading.unit else {"unit": unit}
         raise error.having(remedy=remedy) if len(families) == 1 else error
     are_flags = {*times} <= {"0", "1", "0.0", "1.0"}  # rather of labels than of raters

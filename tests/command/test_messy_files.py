@@ -213,3 +213,18 @@ def test_a_form_with_a_column_per_text(monkeypatch):
     Path("a.csv").write_text(f"{form}{rows}{time},b@x.org,joy,joy,joy\n")
     result = tried(monkeypatch, "score", "a.csv")
     assert "3 units, 2 raters, 6 ratings" in result.stdout
+
+
+def test_a_majority_is_not_suggested_as_a_rater(monkeypatch):
+    header = "id,A,B,C,Majority label,Total coded\n"
+    rows = "e1,joy,joy,fear,joy,3\ne2,fear,fear,fear,fear,3\ne3,joy,joy,joy,joy,3\n"
+    Path("a.csv").write_text(header + rows)
+    assert "3 units, 3 raters, 9 ratings" in tried(monkeypatch, "score", "a.csv").stdout
+
+
+def test_bytes_that_are_not_text_end_in_one_error():
+    """The remedy of the error leads to an error with the same remedy: 0x8d is not cp1252."""
+    Path("a.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x8d")
+    shown = invoke("score", "a.png")
+    assert shown.exit_code == 2
+    assert "is not UTF-8: byte 0x89 at offset 0" in shown.stderr
