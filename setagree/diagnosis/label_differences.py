@@ -118,9 +118,9 @@ class DiscordantLabels:
         units = units[np.argsort(tally.keys[units], kind="stable")]
         units = units[m[units] > 0]
         self.labels = padded[units]
-        keys = pattern * sets.n_labels + label
+        keys = pattern.astype(np.int64) * sets.n_labels + label
         s, t, pairs = _confused_places(tally, sets, keys, pattern * width + column)
-        times = np.bincount(s // width, minlength=n)
+        times = np.bincount((s // width).astype(np.intp), minlength=n)
         listed = np.repeat((np.cumsum(times) - times)[units], times[units])
         listed += _numbered_within(times[units])
         shift = np.repeat(width * (np.arange(len(units)) - units), times[units])
@@ -288,13 +288,15 @@ def _labels_that_differ(
 
     n, L = tally.n_patterns, sets.n_labels
     value = np.repeat(tally.indices, sets.sizes[tally.indices])
-    keys = np.repeat(tally.rows, sets.sizes[tally.indices]) * L + sets.flags[tally.indices].indices
+    rows = np.repeat(tally.rows, sets.sizes[tally.indices]).astype(np.int64)
+    keys = rows * L + sets.flags[tally.indices].indices
     order = np.argsort(keys, kind="stable")
     first = np.flatnonzero(np.diff(keys[order], prepend=-1))
     number = np.diff(first, append=len(keys))
     name = np.add.reduceat(value_numbers(tally.values)[value[order]], first)
     lowest = np.minimum.reduceat(classes[value[order]], first)
     pattern, label = np.divmod(keys[order][first], L)
+    pattern = pattern.astype(np.intp)
     differ = number < np.diff(tally.indptr)[pattern]
     ends = np.append(0, np.cumsum(np.bincount(pattern[~differ], minlength=n)))
     common = sparse.csr_array((~differ[~differ], label[~differ], ends), shape=(n, L))
@@ -354,14 +356,14 @@ def _confused_places(
     n_pairs = float((answers * (answers - 1)).sum()) / 2
     n_bytes = BYTES_PER_ANSWER_PAIR * n_pairs
     check_cost("Listing the pairs of different answers", n_bytes=n_bytes, instead=INSTEAD)
-    later = tally.indptr[1:][tally.rows] - np.arange(len(tally.rows)) - 1
+    later = (tally.indptr[1:][tally.rows] - np.arange(len(tally.rows)) - 1).astype(np.intp)
     i = np.repeat(np.arange(len(later)), later)
     j = i + 1 + _numbered_within(later)
     times, base = tally.counts[i] * tally.counts[j], int(place.max(initial=0)) + 1
     found, pairs = [], []
     for part, differences in compared(sets, tally.indices[i], tally.indices[j]):
         row, a, b = differences.confusions()
-        from_key = tally.rows[i[part][row]] * sets.n_labels
+        from_key = tally.rows[i[part][row]].astype(np.int64) * sets.n_labels
         s, t = (place[np.searchsorted(keys, from_key + x)] for x in (a, b))
         found.append(np.minimum(s, t) * base + np.maximum(s, t))
         pairs.append(times[part][row])

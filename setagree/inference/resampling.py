@@ -41,13 +41,14 @@ class Resampled(Result):
 
 
 def block_sizes(
-    n_resamples: int, width: int, *, most: int = BLOCK_ENTRIES, what: str = "resamples"
+    n_resamples: int, width: int, *, most: int | None = None, what: str = "resamples"
 ) -> Iterator[int]:
     """Yield the numbers of resamples in blocks of bounded memory, and show the progress.
 
-    A block has one resample, or several with `most` entries in all, `width` each.
+    A block has one resample, or several with `most` entries in all, by default `BLOCK_ENTRIES`,
+    `width` each.
     """
-    at_once = max(1, most // width)
+    at_once = max(1, (most or BLOCK_ENTRIES) // width)
     starts = range(0, n_resamples, at_once)
     for start in track(starts, total=n_resamples, at_once=at_once, what=what):
         yield min(at_once, n_resamples - start)

@@ -150,7 +150,7 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
         passed = {name: x for name in given if (x := kwargs.pop(name)) is not None}
         if not args and first.name in kwargs:
             args = (kwargs.pop(first.name),)
-        of_study = ["model"] if args and isinstance(args[0], Annotations) else []
+        of_study = ["model"] if args and isinstance(args[0], Annotations | Tally) else []
         built = bool(args) and type(args[0]).__module__.startswith("setagree.")
         if built and (useless := [option(name) for name in passed if name not in of_study]):
             raise OptionError(f"the study is already built; omit {', '.join(useless)}.")

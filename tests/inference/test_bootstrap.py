@@ -39,7 +39,7 @@ from setagree.errors import DataError, OptionError, ResamplingWarning, Undefined
 from setagree.inference import bootstrap as bootstrap_module
 from setagree.inference import resampling
 from setagree.inference.bootstrap import Bootstrap, TwoWay
-from setagree.inference.resampling import draw_times, draw_units, row_weights
+from setagree.inference.resampling import block_sizes, draw_times, draw_units, row_weights
 from setagree.inference.unit_order import rows_of_units
 from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import Scorer
@@ -162,12 +162,11 @@ class TestDraws:
         counted = [[sum(rows[i] == row for i in draw) for row in range(3)] for draw in drawn]
         assert actual.tolist() == counted
 
-    def test_blocks_stay_below_the_limit(self, monkeypatch):
-        monkeypatch.setattr(resampling, "BLOCK_ENTRIES", 60)
-        blocks = list(draw_units(10, 20, np.random.default_rng(1)))
-        assert [block.shape for block in blocks] == [(6, 10)] * 3 + [(2, 10)]
-        wide = list(draw_units(10, 3, np.random.default_rng(1), width=100))
-        assert [block.shape for block in wide] == [(1, 10)] * 3
+    def test_blocks_stay_below_the_limit(self):
+        assert list(block_sizes(20, 10, most=60)) == [6, 6, 6, 2]
+        assert list(block_sizes(3, 100, most=60)) == [1, 1, 1]
+        drawn = list(draw_units(10, 3, np.random.default_rng(1), width=4_000_000))
+        assert [block.shape for block in drawn] == [(1, 10)] * 3
 
     @two_warn
     @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def questions(study, kind):
         yield "by_label", lambda: sa.by_label(study)
         yield "by_presence", lambda: sa.by_presence(study)
         yield "confusions", lambda: sa.confusions(study)
+        yield "confusions tested", lambda: sa.confusions(study, n_resamples=9, rng=1)
         tree = {label: f"branch {k % 3}" for k, label in enumerate(study.labels)}
         yield "by_depth", lambda: sa.by_depth(study, parents=tree)
         for credit in ("ancestors", "wu_palmer", "lin"):
