@@ -104,7 +104,7 @@ class DiscordantLabels:
         self._urn, n = urn, tally.n_patterns
         pattern, label, name, lowest, common = _labels_that_differ(tally, sets, urn.classes)
         order, groups = _in_groups(pattern, label, name, lowest, n)
-        m, n_common = np.bincount(pattern, minlength=n), np.diff(common.indptr)
+        m, n_common = np.bincount(pattern, minlength=n), np.diff(common.indptr).astype(np.intp)
         _check_labels(m, n_common)
         column = np.empty(len(order), dtype=np.int64)
         column[order] = _numbered_within(m)
