@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -103,7 +101,7 @@ class DiscordantLabels:
     def __init__(self, tally: Tally, sets: SetGeometry, urn: LabelUrn) -> None:
         self._urn, n = urn, tally.n_patterns
         pattern, label, name, lowest, common = _labels_that_differ(tally, sets, urn.classes)
-        order, groups = _in_groups(pattern, label, name, lowest, n)
+        order, of_pattern, size, answers = _in_groups(pattern, label, name, lowest)
         m, n_common = np.bincount(pattern, minlength=n), np.diff(common.indptr).astype(np.intp)
         _check_labels(m, n_common)
         column = np.empty(len(order), dtype=np.int64)
@@ -125,12 +123,17 @@ class DiscordantLabels:
         listed += _numbered_within(times[units])
         shift = np.repeat(width * (np.arange(len(units)) - units), times[units])
         self.s, self.t, self.pairs = s[listed] + shift, t[listed] + shift, pairs[listed]
-        single = [not n_common[p] and set(groups[p]) == {(1, 1)} for p in units.tolist()]
-        is_single = np.array(single, dtype=bool)
+        n_groups = np.bincount(of_pattern, minlength=n)
+        # The first group of each unit, their number, and the first column of each group
+        self._first, self._number = (np.cumsum(n_groups) - n_groups)[units], n_groups[units]
+        self._column = np.cumsum(size) - size - (np.cumsum(m) - m)[of_pattern]
+        self._kinds, kind = np.unique([size, answers], axis=1, return_inverse=True)
+        self._kind = kind.ravel().astype(np.int16)  # fast to sort
+        is_other = (size > 1) | (answers > 1) | (n_common[of_pattern] > 0)
+        is_single = np.bincount(of_pattern[is_other], minlength=n)[units] == 0
         counts = np.unique(m[units][is_single])
         self._single = {k: np.flatnonzero(is_single & (m[units] == k)) for k in counts}
         self._mixed = np.flatnonzero(~is_single)
-        self._groups = _listed_groups(self._mixed, [groups[p] for p in units[self._mixed]])
 
     def reshuffles(self, n_resamples: int) -> Iterator[tuple[slice, Codes]]:
         """Yield the numbers of reshuffles in blocks, and a row of labels for each.
@@ -159,35 +162,41 @@ class DiscordantLabels:
         flat = drawn.reshape(-1, width)
         remaining = (n_units * np.arange(len(drawn))[:, None] + self._mixed).ravel()
         for _ in range(_MAX_TRIALS):
-            trial = flat[remaining]
-            for group, i, columns in self._grouped(remaining):
-                trial[i[:, None], columns] = self._urn.sets_of(columns.shape[1], group, len(i))
+            trial, unit = flat[remaining], remaining % n_units
+            times = self._number[unit]
+            i, groups = np.repeat(np.arange(len(unit)), times), np.repeat(self._first[unit], times)
+            for kind, i_part, columns in self._alike(i, groups + _numbered_within(times)):
+                drawn_sets = self._urn.sets_of(*kind, len(i_part))
+                trial[i_part[:, None], columns] = drawn_sets
             ordered = np.sort(trial, axis=1)
             fits = ((np.diff(ordered, axis=1) > 0) | (ordered[:, 1:] < 0)).all(axis=1)
             flat[remaining[fits]] = trial[fits]
             remaining = remaining[~fits]
-        for _ in range(_SWEEPS):
-            for group, i, columns in self._grouped(remaining):
-                self._redraw_group(flat, group, remaining[i], columns)
+        unit = remaining % n_units
+        for k in [*range(self._number[unit].max(initial=0))] * _SWEEPS:
+            i = np.flatnonzero(self._number[unit] > k)
+            for kind, i_part, columns in self._alike(i, self._first[unit[i]] + k):
+                self._redraw_group(flat, kind, remaining[i_part], columns)
 
-    def _grouped(self, rows: Codes) -> Iterator[tuple[int, Codes, Codes]]:
-        """Yield the first, second, ... groups of rows of units: their class, rows and columns."""
-        unit, place = rows % len(self.labels), np.full(len(self.labels), -1)
-        for group, units, columns in self._groups:
-            place[units] = np.arange(len(units))
-            at = place[unit]
-            place[units] = -1
-            i = np.flatnonzero(at >= 0)
-            yield group, i, columns[at[i]]
+    def _alike(self, i: Codes, groups: Codes) -> Iterator[tuple[tuple[int, int], Codes, Codes]]:
+        """Yield i of groups of one size and class, with that kind and the columns of the labels."""
+        order = np.argsort(self._kind[groups], kind="stable")
+        i, groups = i[order], groups[order]
+        changes = np.flatnonzero(np.diff(self._kind[groups])) + 1
+        for part in np.split(np.arange(len(i)), changes) if len(i) else ():
+            size, answers = self._kinds[:, self._kind[groups[part[0]]]].tolist()
+            yield (size, answers), i[part], self._column[groups[part]][:, None] + np.arange(size)
 
-    def _redraw_group(self, flat: Codes, group: int, rows: Codes, columns: Codes) -> None:
+    def _redraw_group(
+        self, flat: Codes, kind: tuple[int, int], rows: Codes, columns: Codes
+    ) -> None:
         """Draw a group of each row again until it has none of the row's other labels."""
-        own, size = (rows[:, None], columns), columns.shape[1]
+        own = rows[:, None], columns
         found = flat[own]
         flat[own] = -1
         others, remaining = flat[rows], np.arange(len(rows))
         for _ in range(_MAX_TRIALS):
-            labels = self._urn.sets_of(size, group, len(remaining))
+            labels = self._urn.sets_of(*kind, len(remaining))
             fits = ~(labels[:, :, None] == others[remaining, None, :]).any(axis=(1, 2))
             found[remaining[fits]] = labels[fits]
             remaining = remaining[~fits]
@@ -304,11 +313,11 @@ def _labels_that_differ(
 
 
 def _in_groups(
-    pattern: Codes, label: Codes, name: Keys, lowest: Codes, n: int
-) -> tuple[Codes, list[list[tuple[int, int]]]]:
-    """Return the order of labels by pattern and group, and each pattern's groups.
+    pattern: Codes, label: Codes, name: Keys, lowest: Codes
+) -> tuple[Codes, Codes, Codes, Codes]:
+    """Return the order of labels by pattern and group, and the groups in that order.
 
-    The labels of a pattern with the same name are a group, which has a size and a class.
+    The labels of a pattern with the same name are a group. Each has a pattern, a size and a class.
     """
     order = np.lexsort((label, name, pattern))
     is_new = np.diff(pattern[order], prepend=-1) != 0
@@ -318,30 +327,9 @@ def _in_groups(
     by_size = np.lexsort((label[of], lowest[of], size, pattern[of]))
     place = np.empty(len(first), dtype=np.int64)
     place[by_size] = np.arange(len(first))
-    ends = np.cumsum(np.bincount(pattern[of], minlength=n))
-    listed = list(zip(size[by_size].tolist(), lowest[of][by_size].tolist(), strict=True))
-    starts = np.append(0, ends[:-1]).tolist()
-    groups = [listed[i:j] for i, j in zip(starts, ends.tolist(), strict=True)]
-    return order[np.argsort(place[group], kind="stable")], groups
-
-
-def _listed_groups(
-    units: Codes, groups: list[list[tuple[int, int]]]
-) -> list[tuple[int, Codes, Codes]]:
-    """Return the first groups of all units, the second ones, and so on, by size and class.
-
-    Each has the class, the units, and the columns of the labels, of shape (n_units, size).
-    """
-    listed = defaultdict(list)
-    for unit, of_unit in zip(units.tolist(), groups, strict=True):
-        starts = accumulate((size for size, _ in of_unit[:-1]), initial=0)
-        for number, (start, (size, group)) in enumerate(zip(starts, of_unit, strict=True)):
-            listed[number, size, group].append((unit, start))
-    out = []
-    for (_, size, group), each in sorted(listed.items()):
-        unit, start = np.array(each).T
-        out.append((group, unit, start[:, None] + np.arange(size)))
-    return out
+    of = of[by_size]
+    order = order[np.argsort(place[group], kind="stable")]
+    return order, pattern[of], size[by_size], lowest[of]
 
 
 def _confused_places(
