@@ -91,9 +91,8 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     if not is_open_document and find_spec("openpyxl") is None:
         raise missing_package(f"{source}, an Excel workbook,", "openpyxl", "files")
     with source.raw() as file, warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", module="openpyxl"
-        )  # on styles, which do not concern cells
+        # Warnings on styles do not concern cells.
+        warnings.filterwarnings("ignore", module="openpyxl")
         try:
             read = _open_document_rows if is_open_document else _text_rows
             numbered = list(read(source, file, limit))
