@@ -21,7 +21,11 @@ from setagree.study.sampling import Sample, sample_of
 from setagree.study.tally import Tally
 
 Undefined: TypeAlias = Literal[
-    "no pairable unit", "one unit", "one value", "no chance disagreement"
+    "no pairable unit",
+    "no pairable unit in a stratum",
+    "one unit",
+    "one value",
+    "no chance disagreement",
 ]
 
 PAIR_BLOCK_SIZE = 100_000

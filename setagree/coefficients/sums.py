@@ -256,6 +256,8 @@ class UnitSums:
     def undefined(self) -> Undefined | None:
         """The reason for an estimate of NaN, or None."""
         y, S, weights = self.y, self.totals, self.case.weights
+        if np.isnan(S.M):  # the weights, see `Sample.pairable_weights`
+            return "no pairable unit in a stratum"
         if not is_undefined(self.model, S):
             # Chance disagreement is rounding relative to the distances in use, which are <= d_max.
             d_max = weights.max_distance

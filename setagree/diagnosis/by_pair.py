@@ -54,7 +54,7 @@ from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
-from setagree.study.attributes import of_raters
+from setagree.study.attributes import weighted_by_sizes
 from setagree.study.tally import Given, Tally
 from setagree.wording.result_frames import ResultFrame
 from setagree.wording.tables import Column
@@ -237,7 +237,7 @@ def _pairs_of(
             order = np.argsort(pair, kind="stable")
             shared = np.stack([ratings.order[left], ratings.order[right]], axis=1)[order]
             parts = np.split(shared, np.cumsum(n)[:-1])
-            studies = [of_raters(study, part.ravel()) for part in parts]
+            studies = [weighted_by_sizes(study.take(part.ravel())) for part in parts]
             scored = [score_part(whole, part, is_domain=False) for part in studies]
             columns = pd.DataFrame([_pair_row(one, level) for one in scored])
         first, second = np.divmod(keys_found, study.n_raters)

@@ -47,6 +47,7 @@ DEFAULT_DISTANCES: dict[Kind, tuple[str, ...]] = {
 
 _REASONS: dict[Undefined, str] = {
     "no pairable unit": "no unit has two ratings",
+    "no pairable unit in a stratum": "a stratum of known size has no unit with two ratings",
     "one unit": "only one unit has two ratings",
     "one value": "only one value was used",
     "no chance disagreement": "chance leaves no disagreement to correct for",

@@ -599,24 +599,33 @@ def _checked(study: Annotations) -> Annotations:
     if design.population_size is None:
         return study
     sizes = check_sizes(study, design.population_size, design.strata, design.cluster)
-    study = _weighted_by_sizes(replace(study, sampling=replace(design, population_size=sizes)))
+    study = weighted_by_sizes(replace(study, sampling=replace(design, population_size=sizes)))
     if study.sampling is None or study.sampling.sampling_weight != OF_SIZES:
         return study
-    if design.cluster is None:
-        strata = study.units_frame[design.strata]
-        paired = {*strata[np.bincount(study.unit_codes) >= 2]}
-        # Without any such unit, no agreement is estimated, but shares may be.
-        if paired and (absent := [name for name in pd.unique(strata) if name not in paired]):
-            raise DataError(
-                f"strata: {listing(absent)} without a unit with two ratings, so that agreement "
-                "in that part of the population cannot be estimated."
-            )
+    if absent := _unpaired(study, study):
+        raise DataError(
+            f"strata: {listing(absent)} without a unit with two ratings, so that agreement "
+            "in that part of the population cannot be estimated."
+        )
     for column in (OF_SIZES, OF_SIZES_PAIRABLE):
         check_weights(study, column)
     return study
 
 
-def _weighted_by_sizes(study: Annotations) -> Annotations:
+def _unpaired(part: Annotations, study: Annotations) -> list[Any]:
+    """Return the strata of known size of a study that have no pairable unit in a part of it.
+
+    None if the part has no such unit at all: it estimates no agreement, but perhaps shares.
+    """
+    design = study.sampling
+    if design is None or design.sampling_weight != OF_SIZES or design.cluster is not None:
+        return []
+    paired = {*part.units_frame[design.strata][np.bincount(part.unit_codes) >= 2]}
+    strata = pd.unique(study.units_frame[design.strata]) if paired else []
+    return [name for name in strata if name not in paired]
+
+
+def weighted_by_sizes(study: Annotations) -> Annotations:
     """Return the study with the weights that sizes of strata give to units without others.
 
     They are N_s / n_s, with n_s the rated units of a stratum in sums over rated units, and the
@@ -646,6 +655,11 @@ def _weighted_by_sizes(study: Annotations) -> Annotations:
 def of_raters(study: Annotations, rows: npt.NDArray[Any]) -> Annotations:
     """Return the ratings of some raters, at a mask or positions, as if others had never answered.
 
-    Unlike those of `Annotations.take`, weights from sizes of strata are by the units rated then.
+    Unlike those of `Annotations.take`, weights from sizes of strata are by the units rated then;
+    they are NaN if a stratum has no unit with two ratings left (see `_unpaired`).
     """
-    return _weighted_by_sizes(study.take(rows))
+    part = weighted_by_sizes(study.take(rows))
+    if study.sampling is None or not _unpaired(part, study):
+        return part
+    table = units_frame(part).assign(**{OF_SIZES_PAIRABLE: np.nan})
+    return replace(part, unit_table=table)

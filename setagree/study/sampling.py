@@ -103,7 +103,8 @@ class Sample:
         The sampling weights. Huge or tiny weights are divided by a power of 2.
     pairable_weights : ndarray of shape (n_units,), or None
         The weights in sums over pairable units. If they are derived from the sizes of strata, they
-        are N_s / n_pairable_s, and `weights` are N_s / n_rated_s; otherwise both are equal.
+        are N_s / n_pairable_s, and `weights` are N_s / n_rated_s; otherwise both are equal. NaN if
+        raters were left out and a stratum has no pairable unit anymore.
     groups : ndarray of int, shape (n_units,), or None
         The cluster of each unit, or its stratum.
     names : ndarray of object

@@ -320,6 +320,20 @@ class TestRatersLeftOut:
         ]
         assert numbers == pytest.approx([alone.estimate] * 3, abs=1e-12)
 
+    def test_stratum_without_pairs(self, rows):
+        """Rater r2 leaves out stratum t, so that without r3 its units have one rating."""
+        study = of_sizes([row for row in rows if not (row[1] % 2 and row[0] == "r2")])
+        alpha = sa.krippendorff_alpha(study)
+        with pytest.warns(sa.UndefinedAgreementWarning, match="stratum of known size has no unit"):
+            assert np.isnan(sa.krippendorff_alpha(study.exclude_raters(["r3"])).estimate)
+        numbers = [
+            sa.jackknife(alpha, over="raters").values["r3"],
+            sa.by_rater(study).set_index("rater").loc["r3", "estimate_without"],
+            sa.what_if(study, exclude_raters=["r3"]).loc[1, "estimate"],
+        ]
+        assert np.isnan(numbers).all()
+        assert sa.by_pair(study)["estimate"].notna().all()  # of the units that both rated
+
     def test_pairs(self, rows):
         pairs = sa.by_pair(of_sizes(rows)).set_index(["rater_a", "rater_b"]).sort_index()
         for a, b in pairs.index:
