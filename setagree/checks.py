@@ -233,13 +233,6 @@ _OF_READ = (
 _OF_SAMPLED = "cluster sampling_weight strata population_size size chance"
 """Options of `Annotations.sampled`: the study stores how its units were sampled."""
 
-_TAKES_SIZES = {
-    *("agreement", "at_least", "benchmark", "bootstrap", "by_group", "by_label", "by_pair"),
-    *("by_rater", "by_unit", "compare", "confusions", "exclude_raters", "forest", "jackknife"),
-    *("methods_text", "permutation_test", "plan", "read", "report", "sampled", "score", "weights"),
-}
-"""Functions that weight units with sizes, such as labelled pieces of text, by their sizes."""
-
 _OF_VALUES = {
     "goals": ("PlanGoals", "half_width n_units power at_least assurance level"),
     "costs": ("PlanCosts", "per_rating per_unit budget"),
@@ -277,11 +270,10 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def public(function: F, *, takes_sizes: bool = False) -> F:
+def public(function: F) -> F:
     """Wrap a public function so that the error for an unknown option names the right one.
 
-    The signature is unchanged. The function raises an error for units with sizes, unless
-    `takes_sizes` is true or its name is in `_TAKES_SIZES`.
+    The signature is unchanged.
 
     Examples
     --------
@@ -301,7 +293,6 @@ def public(function: F, *, takes_sizes: bool = False) -> F:
     function_name = function.__name__
     if function_name == "__init__":
         function_name = function.__qualname__.split(".")[-2]
-    takes_sizes = takes_sizes or function_name in _TAKES_SIZES
     required = {
         name
         for name, p in options.items()
@@ -312,34 +303,12 @@ def public(function: F, *, takes_sizes: bool = False) -> F:
     def checked(*args: Any, **kwargs: Any) -> Any:
         if not options.keys() >= kwargs.keys():
             raise _unknown_option(function_name, kwargs, options)
-        if not takes_sizes and any(map(_is_sized, (*args, *kwargs.values()))):
-            raise OptionError(
-                f"{function_name} is not defined for units with sizes, such as pieces of text, "
-                "because it treats units as independent and alike. These functions take them: the "
-                f"coefficients, {', '.join(sorted(_TAKES_SIZES))}."
-            )
         if required and (missing := required - kwargs.keys()):
             listed = " and ".join(f"{name}=, {_REQUIRED[name]}" for name in sorted(missing))
             raise MissingOptionError(f"{function_name}() needs {listed}.")
         return function(*args, **kwargs)
 
     return cast("F", checked)
-
-
-def _is_sized(value: Any) -> bool:
-    """Return whether a study, a result, or a list or dict of at most 100 of these has sizes."""
-    if value is None or isinstance(value, str | int | float | np.ndarray):
-        return False
-    if isinstance(value, list | tuple | dict):
-        each = [*value.values()] if isinstance(value, dict) else value
-        return len(each) <= 100 and any(map(_is_sized, each))
-    if isinstance(value, type) or not type(value).__module__.startswith("setagree."):
-        return False
-    case, within = getattr(value, "case", None), getattr(value, "rows", getattr(value, "data", ()))
-    study = value if case is None else getattr(case, "study", None)
-    has_size = getattr(getattr(study, "sampling", None), "size", None) is not None
-    has_spans = bool(getattr(getattr(value, "reading", value), "spans", None))
-    return has_size or has_spans or _is_sized(within)
 
 
 _REQUIRED = {

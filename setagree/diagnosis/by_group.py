@@ -34,7 +34,7 @@ from setagree.diagnosis.grouping import (
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, OptionError, listing, option, shorten
 from setagree.inference.comparison import holm
-from setagree.inference.panel_members import plain_units, require_raters
+from setagree.inference.panel_members import plain_units, require_raters, require_unsized
 from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, ReadingOptions, open_table, takes_data, with_reading
 from setagree.limits import BLOCK_UNITS, MAX_PERMUTED_UNITS, MAX_SCORED_GROUPS
@@ -422,7 +422,7 @@ def _dated(data: Data, time: OfUnits) -> tuple[Annotations, Times]:
         times = windowed_times(cells, option("time", time))
         return study, first_times(times, unit_of_row, study.n_units)
     described = option("time", time) if isinstance(time, str) else option("time")
-    study = require_raters(data, "over_time")
+    study = require_unsized(data, "over_time")
     return study, windowed_times(read_column(study, time, "time"), described)
 
 

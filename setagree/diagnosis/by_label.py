@@ -28,7 +28,7 @@ from setagree.distances.registry import DistanceLike
 from setagree.distances.sets import nominal
 from setagree.errors import DataError
 from setagree.inference.comparison import distance_of
-from setagree.inference.panel_members import require_raters
+from setagree.inference.panel_members import require_unsized
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import (
     CoefficientLike,
@@ -315,7 +315,7 @@ def by_presence(
     1  which, given some    0.5455          8
     """
     check_level(level)
-    annotations = require_raters(study, "by_presence")
+    annotations = require_unsized(study, "by_presence")
     if annotations.kind != "labels":
         raise DataError("by_presence is about label sets; single values are never empty.")
     has_labels = np.array([len(value) > 0 for value in annotations.values])
@@ -413,7 +413,7 @@ def by_depth(
     0      1         2   0.667     0.533
     1      2         3   0.000     0.000
     """
-    study = require_raters(study, "by_depth")
+    study = require_unsized(study, "by_depth")
     if study.kind != "labels":
         raise DataError("a hierarchy needs labels; these values are scalars.")
     if have_degrees(study.values):

@@ -35,7 +35,7 @@ from setagree.errors import (
     shorten,
 )
 from setagree.inference.comparison import distance_of, paired_difference
-from setagree.inference.panel_members import require_raters
+from setagree.inference.panel_members import require_unsized
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.intervals import FEWEST_RARER
@@ -152,7 +152,7 @@ def what_if(
     1  drop rater            r1     0.383       0.062      NaN
     2       merge  anger + fear     0.314      -0.006    0.634
     """
-    study = require_raters(study, "what_if")
+    study = require_unsized(study, "what_if")
     changes = [one for one in (merge, exclude_labels, parents) if one is not None]
     if study.kind != "labels" and changes:
         raise DataError("only label sets can be changed; these values are scalars.")

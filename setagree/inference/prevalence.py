@@ -26,7 +26,7 @@ from setagree.errors import (
     option,
     warn,
 )
-from setagree.inference.panel_members import answers_of, people_of, rater_codes, require_raters
+from setagree.inference.panel_members import answers_of, people_of, rater_codes, require_unsized
 from setagree.large.joining import with_models
 from setagree.large.opening import Data, RaterAnswers, takes_data
 from setagree.study.annotations import Annotations
@@ -311,7 +311,8 @@ def prevalence(
     check_choice("truth", truth, [*_TRUTHS])
     check_choice("target", target, ("corpus", "beyond"))
     check_type("corpus", corpus, Tally | None, "a Tally of the model's answers")
-    joined, name, answers, rows = with_one_model(require_raters(study, "prevalence"), model, humans)
+    opened = require_unsized(study, "prevalence")
+    joined, name, answers, rows = with_one_model(opened, model, humans)
     warn_degrees(joined.values, "prevalence")
     if corpus is not None and (corpus.kind != joined.kind or (corpus.pattern_ratings != 1).any()):
         raise DataError(f"corpus= must have one answer per unit, of the kind {joined.kind!r}.")

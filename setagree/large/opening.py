@@ -121,13 +121,12 @@ class Source:
     reading: Reading
 
 
-def takes_data(function: F, *, takes_sizes: bool = False) -> F:
+def takes_data(function: F) -> F:
     """Make a function public whose first parameter is anything that `open_study` reads.
 
     The options of `ReadingOptions` are added by name, the answers of further raters by position: a
     second positional parameter comes last, after them, or is passed by name. After answers, an
-    optional one is not a collection. Both reach the function in a `Source`. `takes_sizes` is that
-    of `public`.
+    optional one is not a collection. Both reach the function in a `Source`.
 
     Examples
     --------
@@ -169,7 +168,7 @@ def takes_data(function: F, *, takes_sizes: bool = False) -> F:
     options = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
     listed = [*positional, *more, *parameters[len(positional) :], *options]
     opened.__signature__ = signature.replace(parameters=listed)  # type: ignore[attr-defined]
-    return cast("F", public(opened, takes_sizes=takes_sizes))
+    return cast("F", public(opened))
 
 
 def with_reading(source: Any, reading: Reading | None = None) -> tuple[Any, Reading]:

@@ -84,7 +84,7 @@ class Coefficient(Generic[P]):
             check_type(name, getattr(self, name), str | None, "text or None")
         check_choice("raters", self.raters, ("any", "known", "two"))
         check_type("short_names", self.short_names, tuple, "a tuple of names")
-        object.__setattr__(self, "function", takes_data(self.function, takes_sizes=True))
+        object.__setattr__(self, "function", takes_data(self.function))
         object.__setattr__(self, "name", self.function.__name__)
         object.__setattr__(self, "needs_raters", self.model.needs_raters)
         # As functools.update_wrapper: help(), inspect.signature and doctest see the function.

@@ -471,7 +471,7 @@ class Reading:
         return passed + [option("tool", self.tool)] * (self.tool not in ("auto", "table"))
 
 
-Reading.__init__ = public(Reading.__init__, takes_sizes=True)  # type: ignore[method-assign]
+Reading.__init__ = public(Reading.__init__)  # type: ignore[method-assign]
 
 _DEFAULTS = [(f.name, "," if f.name == "label_sep" else f.default) for f in fields(Reading)]
 

@@ -257,21 +257,27 @@ def test_designs_that_do_not_fit_are_refused(name):
         study.with_units(frame).sampled(**options)
 
 
-UNSIZED = (
-    *("by_depth", "by_presence", "consensus", "monitor", "what_if"),
-    *("crowdtruth", "next_ratings", "variance_components", "rater_map", "tally"),
-)
+UNSIZED = {
+    **{name: {} for name in ("by_presence", "consensus", "crowdtruth", "rater_map", "what_if")},
+    "variance_components": {},
+    "k_rater_reliability": {"k": 2},
+    "by_depth": {"parents": {"claim": "all"}},
+    "monitor": {"threshold": 0.6, "batch": "document"},
+    "over_time": {"time": "length", "window": 1},
+    "next_ratings": {"budget": 3},
+    **{name: {"model": "b"} for name in ("alt_test", "prevalence")},
+}
 
 
 @pytest.mark.parametrize("name", UNSIZED)
 def test_functions_that_count_units_once_refuse_sizes(name):
-    study, function = study_of("V1"), getattr(sa, name)
+    study, function, options = study_of("V1"), getattr(sa, name), UNSIZED[name]
     with pytest.raises(OptionError, match=f"{name} is not defined for units with sizes"):
-        function(study)
+        function(study, **options)
     alpha = sa.krippendorff_alpha(study)
     for source in (alpha, sa.agreement(study), [alpha, alpha]):
-        with pytest.raises(OptionError, match="units with sizes"):
-            function(source)
+        with pytest.raises(sa.SetagreeError):
+            function(source, **options)
 
 
 def test_intervals_that_do_not_fit_are_refused():
