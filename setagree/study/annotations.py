@@ -251,8 +251,8 @@ class Annotations(ReadOnlyArrays):
         """
         rows = prepare_rows(data, reading)
         study = cls._coded(rows.counted, reading)
-        if reading.unit_columns is None and ":" in str(study.units[0]):  # such as doc1:0-40
-            warn_pieces(study.units.tolist())
+        if reading.unit_columns is None:
+            warn_pieces(study.units)
         if rows.with_queued is not None:
             with warnings.catch_warnings():
                 # The rows that count have raised the same warnings.

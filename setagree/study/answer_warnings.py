@@ -603,16 +603,18 @@ def _few(texts: Sequence[str], sep: str) -> str:
 _PIECE = re.compile(r"(?s:(.*)):(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 
 
-def warn_pieces(units: Sequence[object]) -> None:
+def warn_pieces(units: npt.NDArray[Any]) -> None:
     """Warn if units are pieces of documents, such as ``doc1:0-40``, which count once each.
 
     Each piece must start at 0 or where another one ends, as in a study of spans.
     """
-    if len(units) < 2 or _PIECE.fullmatch(str(units[0])) is None:
+    if _PIECE.fullmatch(str(units[0])) is None:
         return
     pieces = [match.groups() for unit in units if (match := _PIECE.fullmatch(str(unit)))]
-    starts, ends = ({(x[0], float(x[k])) for x in pieces} for k in (1, 2))
-    if len(pieces) == len(units) and all(x in ends or x[1] == 0 for x in starts):
+    ends = {(document, float(end)) for document, _, end in pieces}
+    if len(units) == len(pieces) > 1 and all(
+        (document, float(start)) in ends or float(start) == 0 for document, start, _ in pieces
+    ):
         warn(
             f"units such as {shorten(units[0])} appear to be pieces of documents in a study of "
             f"labelled spans, and count once each; to count them by length, read the spans "
