@@ -32,7 +32,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.attributes import likely_models, marked_models
 from setagree.study.identifiers import tidied
 from setagree.study.reading import Reading
-from setagree.study.sampling import check_unsized, warn_ignored
+from setagree.study.sampling import warn_ignored
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +246,8 @@ def _known(study: Annotations | None, what: str, other: str) -> Annotations:
 def require_unsized(study: Data, what: str) -> Annotations:
     """Return the opened study; raise an error if it has no raters, or units with sizes."""
     opened = require_raters(study, what)
-    check_unsized(opened.sampling, what)
+    if opened.sampling is not None and opened.sampling.size is not None:
+        warn_ignored(opened.sampling, what)
     return opened
 
 

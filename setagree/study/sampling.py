@@ -153,17 +153,12 @@ class Sample:
         return self.groups if self.weighted_by == OF_SIZES and not self.is_clustered else None
 
 
-def check_unsized(sampling: Sampling | None, what: str) -> None:
-    """Raise `OptionError` if units have sizes, because `what` counts each unit once."""
-    if sampling is not None and sampling.size is not None:
-        raise OptionError(f"{what} is not defined for units with sizes: it counts each unit once.")
-
-
 def warn_ignored(sampling: Sampling | None, what: str, instead: str = "") -> None:
-    """Warn that `what` ignores the sampling design, if the study has one."""
+    """Warn that `what` ignores the sampling design, if there is one; sizes are refused."""
     if sampling is None:
         return
-    check_unsized(sampling, what)
+    if sampling.size is not None:
+        raise OptionError(f"{what} is not defined for units with sizes: it counts each unit once.")
     names = ("cluster", "sampling_weight", "strata", "population_size")
     ignored = [option(name) for name in names if getattr(sampling, name) not in (None, OF_SIZES)]
     warn(
