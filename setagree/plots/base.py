@@ -79,6 +79,9 @@ def rescaled(x: Any, top: float) -> Floats:
     return values / top if np.isfinite(top) and top > 0 else np.zeros_like(values)
 
 
+MAX_ROWS, MAX_CELLS = 30, 40
+"""Largest number of rows of a list, and of a matrix without another limit."""
+
 ROW, CELL = 0.17, 0.125
 """Minimum height in inches of a row of a list, and of a cell of a matrix."""
 
@@ -92,15 +95,13 @@ _BROAD = 4.5
 """Width of axes in inches above which there is room next to them."""
 
 
-def rows_height(n: int, *, limit: int = 40) -> float:
-    """Return the height in inches of a picture of ``n`` rows, up to the limit."""
-    check_limit(limit)
-    return 1.3 + 0.24 * min(max(n, 2), limit)
+def rows_height(n: int) -> float:
+    """Return the height in inches of a list of ``n`` rows, of which `MAX_ROWS` are drawn."""
+    return 1.3 + 0.24 * min(max(n, 2), MAX_ROWS)
 
 
-def cells_height(n: int, *, limit: int = 40) -> float:
+def cells_height(n: int, *, limit: int = MAX_CELLS) -> float:
     """Return the height in inches of a matrix of ``n`` rows, up to the limit."""
-    check_limit(limit)
     n = min(max(n, 2), limit)
     return 2.0 + n * (0.32 if n <= WRITTEN else 0.18)
 
@@ -113,12 +114,6 @@ def need_matplotlib() -> None:
         raise MissingDependencyError(
             'pictures need matplotlib; install it with pip install "setagree[plot]".'
         ) from error
-
-
-def check_limit(limit: int) -> None:
-    """Raise `OptionError` if the limit permits no row."""
-    if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
-        raise OptionError(f"limit={limit!r} must be a whole number of 1 or more.")
 
 
 _MAKERS = {
@@ -186,7 +181,7 @@ def inches(ax: Axes) -> float:
     return float(ax.get_window_extent().width / ax.figure.dpi)
 
 
-def fitting(ax: Axes, limit: int, *, each: float = ROW) -> int:
+def fitting(ax: Axes, limit: int = MAX_ROWS, *, each: float = ROW) -> int:
     """Return the number of rows of ``each`` inches that fit the axes, at most ``limit``."""
     height = ax.get_window_extent().height / ax.figure.dpi
     return max(1, min(limit, int(height / each)))

@@ -13,6 +13,8 @@ from setagree.credit.base import Weights, display_value, reading_key
 from setagree.errors import OptionError, counted, shorten
 from setagree.plots.base import (
     CELL,
+    MAX_CELLS,
+    MAX_ROWS,
     axes_or_new,
     cells_height,
     coded,
@@ -47,15 +49,18 @@ if TYPE_CHECKING:
 _MAX_POINTS = 300
 """Largest number of points of a curve: further ones have less than a pixel each."""
 
+_MAX_LABELS = 20
+"""Largest number of labels of a table of confusions."""
+
 _MAX_WHISKERS = 60
 """Largest number of windows with an interval and a dot each; of twice as many, with a point."""
 
 
 @public
-def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Axes:
+def units(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw the disagreement of each unit.
 
-    Up to ``limit`` units have a named bar each, the largest mean distance first. More units are
+    Up to 30 units have a named bar each, the largest mean distance first. More units are
     drawn as a curve of their shares of the disagreement, the largest share first, with a line at
     the rank up to which the shares sum to half. A unit with a larger mean distance but fewer
     ratings can have a smaller share.
@@ -64,8 +69,6 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     ----------
     frame : DataFrame
         The result of `by_unit`.
-    limit : int
-        Largest number of units with a named bar.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -93,12 +96,11 @@ def units(frame: pd.DataFrame, *, limit: int = 30, ax: Axes | None = None) -> Ax
     """
     need_columns(frame, ("unit", "disagreement", "share_of_disagreement"), "units")
     n = len(frame)
-    height = rows_height(n, limit=limit)
-    ax = axes_or_new(ax, height=height if n <= limit else 4)
+    ax = axes_or_new(ax, height=rows_height(n) if n <= MAX_ROWS else 4)
     shares = floats(frame, "share_of_disagreement")
     total = float(np.nansum(shares))
     part = f"These {n:,} have {share(total)} of the disagreement." if 0 < total < 0.999 else ""
-    if n > fitting(ax, limit):
+    if n > fitting(ax):
         return _unit_curve(ax, largest_share_first(frame), part)
     heading(ax, "Disagreement per unit", measured(frame), part)
     if not n:
@@ -164,9 +166,7 @@ def _unit_curve(ax: Axes, frame: pd.DataFrame, part: str) -> Axes:
 
 
 @public
-def groups(
-    frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
-) -> Axes:
+def groups(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the agreement within each group of units, with intervals.
 
     Parameters
@@ -175,8 +175,6 @@ def groups(
         The result of `by_group`.
     level : float
         Level of the intervals, for the caption.
-    limit : int
-        Largest number of groups: those with the most units.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -210,7 +208,6 @@ def groups(
         frame,
         ax,
         names=texts(frame, "group"),
-        limit=limit,
         title="Agreement of each group",
         lines=[f"{f'{what}, lines' if what else 'Lines'}: {level_text(level)} intervals.", tested],
         label=what or "agreement",
@@ -318,9 +315,7 @@ def _places(frame: pd.DataFrame) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]
 
 
 @public
-def raters(
-    frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
-) -> Axes:
+def raters(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the change of the coefficient if each rater is left out, with intervals.
 
     Rough intervals are dashed.
@@ -331,8 +326,6 @@ def raters(
         The result of `by_rater`.
     level : float
         Level of the intervals, for the caption.
-    limit : int
-        Largest number of raters: those with the largest change, up or down.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -369,7 +362,6 @@ def raters(
         frame,
         ax,
         names=texts(frame, "rater"),
-        limit=limit,
         title="Agreement without each rater",
         lines=[measured(frame), f"{line} To the right: higher without the rater."],
         label="change if the rater is left out",
@@ -386,7 +378,7 @@ def raters(
 
 
 @public
-def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+def pairs(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw the agreement of each pair of raters, with similar raters adjacent.
 
     Raters are ordered by average-linkage clustering of 1 - estimate (pairs without an estimate
@@ -396,8 +388,6 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     ----------
     frame : DataFrame
         The result of `by_pair`.
-    limit : int
-        Largest number of raters: those who share the most units with others.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -421,10 +411,10 @@ def pairs(frame: pd.DataFrame, *, limit: int = 40, ax: Axes | None = None) -> Ax
     """
     need_columns(frame, ("rater_a", "rater_b", "estimate", "n_shared_units"), "pairs")
     codes, names = coded(frame, "rater_a", "rater_b")
-    ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
+    ax = axes_or_new(ax, height=cells_height(len(names)))
     totals = np.zeros(len(names))
     np.add.at(totals, codes, np.nan_to_num(floats(frame, "n_shared_units"))[:, None])
-    kept = largest(totals, fitting(ax, limit, each=CELL))
+    kept = largest(totals, fitting(ax, MAX_CELLS, each=CELL))
     note = f"The {len(kept):,} raters with the most shared units, of {len(names):,}."
     missing = np.isnan(floats(frame, "estimate")) & (floats(frame, "n_shared_units") > 0)
     has_dots = (missing & np.isin(codes, kept).all(axis=1)).any()
@@ -464,9 +454,7 @@ def clustered_order(matrix: Floats) -> npt.NDArray[np.intp]:
 
 
 @public
-def labels(
-    frame: pd.DataFrame, *, level: float = 0.95, limit: int = 40, ax: Axes | None = None
-) -> Axes:
+def labels(frame: pd.DataFrame, *, level: float = 0.95, ax: Axes | None = None) -> Axes:
     """Draw the agreement on each label with its interval, and its share of the disagreement.
 
     Parameters
@@ -475,8 +463,6 @@ def labels(
         The result of `by_label`.
     level : float
         Level of the intervals, for the caption.
-    limit : int
-        Largest number of labels: those with the largest share of the disagreement.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -508,7 +494,6 @@ def labels(
         frame,
         ax,
         names=texts(frame, "label"),
-        limit=limit,
         title="Agreement per label",
         lines=[f"{drawn} Diamonds: Gwet's AC1."],
         label="agreement on the label",
@@ -526,7 +511,7 @@ def labels(
 
 
 @public
-def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) -> Axes:
+def confusions(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw how often one rater gave one label and another rater a different one, or none.
 
     Confusions with a p of at most 0.05 are framed, if p was requested (``n_resamples``). The column
@@ -537,8 +522,6 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
     ----------
     frame : DataFrame
         What `confusions`.
-    limit : int
-        Largest number of labels: those with the most pairs.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -567,10 +550,10 @@ def confusions(frame: pd.DataFrame, *, limit: int = 20, ax: Axes | None = None) 
         frame, ("label", "other", "kind", "n_pairs", "expected_pairs", "lift"), "confusions"
     )
     codes, names = coded(frame, "label", "other")
-    ax = axes_or_new(ax, height=cells_height(len(names), limit=limit))
+    ax = axes_or_new(ax, height=cells_height(len(names), limit=_MAX_LABELS))
     totals = np.zeros(len(names) + 1)
     np.add.at(totals, codes, np.nan_to_num(floats(frame, "n_pairs"))[:, None])
-    kept = np.argsort(-totals[:-1], kind="stable")[: fitting(ax, limit, each=CELL)]
+    kept = np.argsort(-totals[:-1], kind="stable")[: fitting(ax, _MAX_LABELS, each=CELL)]
     counts = _confusion_matrix(codes, floats(frame, "n_pairs"), kept, len(names))
     alone, others = (float(np.nanmax(x, initial=0.0)) for x in (counts[:, :1], counts[:, 1:]))
     scales = f"Darkest: {counted(int(alone), 'pair')} left out, {count(others)} in other columns."
@@ -625,20 +608,15 @@ def _confusion_matrix(
 
 
 @public
-def weights(
-    credit: Weights, *, counts: npt.ArrayLike | None = None, limit: int = 30, ax: Axes | None = None
-) -> Axes:
+def weights(credit: Weights, *, ax: Axes | None = None) -> Axes:
     """Draw the credit w = 1 - d / d_max between observed answers: 1 full, 0 none.
+
+    Of more than 30 answers, as many are drawn, spread evenly in reading order.
 
     Parameters
     ----------
     credit : Weights
         The result of `weights`.
-    counts : array_like of shape (K,), optional
-        Number of occurrences of each value in the study. If there are many values, the most
-        frequent are drawn; without counts, an even selection in reading order.
-    limit : int
-        Largest number of values.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -666,26 +644,15 @@ def weights(
     if not isinstance(credit, Weights):
         raise OptionError(f"plots.weights draws the result of sa.weights, not {shorten(credit)}.")
     n = credit.n_values
-    ax = axes_or_new(ax, height=cells_height(n, limit=limit))
-    room = fitting(ax, limit, each=CELL)
-    chosen, which = np.arange(n), "answers spread evenly in reading order"
-    if counts is not None:
-        try:
-            n_given = np.asarray(counts, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise OptionError(f"counts={shorten(counts)} must be a number per value.") from None
-        if n_given.shape != (n,):
-            raise OptionError(f"counts has the shape {n_given.shape}; there are {n:,} values.")
-        chosen, which = largest(n_given, room), "most frequent answers"
-    codes = np.array(sorted(chosen, key=lambda code: reading_key(credit.values[code])), dtype=int)
-    if len(codes) > room:
+    ax = axes_or_new(ax, height=cells_height(n, limit=MAX_ROWS))
+    room = fitting(ax, each=CELL)
+    codes = np.array(sorted(range(n), key=lambda code: reading_key(credit.values[code])), dtype=int)
+    note = ""
+    if n > room:
         codes = codes[np.linspace(0, n - 1, room).round().astype(int)]
-    heading(
-        ax,
-        "Credit between answers",
-        f"1: equal answers, 0: the largest distance (w = 1 {MINUS} d / largest d).",
-        f"The {len(codes):,} {which}, of {n:,}." if len(codes) < n else "",
-    )
+        note = f"The {room:,} answers spread evenly in reading order, of {n:,}."
+    what = f"1: equal answers, 0: the largest distance (w = 1 {MINUS} d / largest d)."
+    heading(ax, "Credit between answers", what, note)
     grid = np.meshgrid(codes, codes, indexing="ij")
     matrix = credit.at(grid[0].ravel(), grid[1].ravel()).reshape(grid[0].shape)
     names = [short_text(display_value(credit.values[code])) for code in codes]

@@ -12,6 +12,7 @@ from setagree.errors import counted
 from setagree.plots.base import (
     BLUE,
     FAINT,
+    MAX_ROWS,
     NAME_SIZE,
     ORANGE,
     axes_or_new,
@@ -193,7 +194,6 @@ def forest(
     result: AgreementTable | pd.DataFrame,
     *,
     level: float | None = None,
-    limit: int = 40,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the estimates of coefficients and distances with their intervals, one per row.
@@ -207,8 +207,6 @@ def forest(
     level : float, optional
         The level of the intervals: of a table, they are computed (by default at its own level); of
         a frame, it is the level in the caption (by default 0.95).
-    limit : int
-        Largest number of rows: the first ones.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -249,7 +247,6 @@ def forest(
         frame,
         ax,
         names=names,
-        limit=limit,
         title=title,
         lines=[f"{intervals} {', '.join(counts)}".strip()],
         label="agreement",
@@ -486,10 +483,10 @@ def acceptance(result: AcceptancePlan | AcceptanceTest, *, ax: Axes | None = Non
 
 
 @public
-def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
+def queue(result: Queue, *, ax: Axes | None = None) -> Axes:
     """Draw the expected gain from each rating of a queue, in the order of the queue.
 
-    Up to ``limit`` units have a named bar each; more units are drawn as a curve, with the rating up
+    Up to 30 units have a named bar each; more units are drawn as a curve, with the rating up
     to which the expected gain is half of its total. Units with fewer than two ratings are first,
     without an expected gain. A queue for a coefficient has no gains: the bars are then the ratings
     so far.
@@ -498,8 +495,6 @@ def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     ----------
     result : Queue
         The result of `next_ratings`.
-    limit : int
-        Largest number of units with a named bar.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -525,9 +520,8 @@ def queue(result: Queue, *, limit: int = 30, ax: Axes | None = None) -> Axes:
     """
     result = check_result(result, "Queue", "queue", "next_ratings")
     frame = result.to_frame()
-    height = rows_height(len(frame), limit=limit)
-    ax = axes_or_new(ax, height=height if len(frame) <= limit else 4)
-    has_bars = len(frame) <= fitting(ax, limit)
+    ax = axes_or_new(ax, height=rows_height(len(frame)) if len(frame) <= MAX_ROWS else 4)
+    has_bars = len(frame) <= fitting(ax)
     gain, so_far, more = (floats(frame, name) for name in ("expected_gain", "n_ratings", "more"))
     has_gain = bool(np.isfinite(gain).any())
     order = "the most useful" if result.goal == "consensus" else "units with the fewest ratings"

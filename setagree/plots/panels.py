@@ -11,7 +11,6 @@ from setagree.errors import counted
 from setagree.plots.base import (
     ORANGE,
     axes_or_new,
-    check_limit,
     check_result,
     floats,
     heading,
@@ -44,7 +43,7 @@ _ONE_MODEL = " Of a table, take one model: table['gpt']."
 
 
 @public
-def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+def advantage(alt_test: AltTest | AltTestTable, *, ax: Axes | None = None) -> Axes:
     """Draw how often the model is at least as near to the other humans as each human is.
 
     In each row a dot is the model, with its 95% interval, a hollow diamond is the human, and a
@@ -55,8 +54,6 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
     ----------
     alt_test : AltTest or AltTestTable
         The result of `alt_test` for one model.
-    limit : int
-        Largest number of humans: those who share the most units.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -87,7 +84,6 @@ def advantage(alt_test: AltTest | AltTestTable, *, limit: int = 40, ax: Axes | N
         result.humans,
         ax,
         names=[short_text(human) for human in result.humans.index],
-        limit=limit,
         title=f"{short_text(result.model)} compared with each human",
         lines=[short_text(result.verdict, limit=700), near, marks],
         label="share of the units, ties count for both",
@@ -120,9 +116,7 @@ def _mark_limits(ax: Axes, humans: Floats, epsilon: float) -> None:
 
 
 @public
-def replacement(
-    result: Replacement | ReplacementTable, *, limit: int = 40, ax: Axes | None = None
-) -> Axes:
+def replacement(result: Replacement | ReplacementTable, *, ax: Axes | None = None) -> Axes:
     """Draw the change of agreement if a model replaces each human.
 
     The first row is the mean, with Hall's 90% interval; a line marks the margin.
@@ -131,8 +125,6 @@ def replacement(
     ----------
     result : Replacement or ReplacementTable
         The result of `noninferiority_test` for one model.
-    limit : int
-        Largest number of humans: those in whose place the model changes agreement most.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -170,7 +162,6 @@ def replacement(
         one.humans.assign(p=[*map(p_value, floats(one.humans, "p_value"))]),
         ax,
         names=[short_text(human) for human in one.humans.index],
-        limit=limit,
         title=f"{short_text(one.model)} in the place of a human",
         lines=[
             short_text(one.verdict, limit=700),
@@ -198,7 +189,7 @@ def replacement(
 
 
 @public
-def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+def facets(result: FacetAgreement, *, ax: Axes | None = None) -> Axes:
     """Draw the agreement of models with themselves, with one another and with people.
 
     A hollow diamond marks the largest agreement that the stability of the raters permits.
@@ -207,8 +198,6 @@ def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -
     ----------
     result : FacetAgreement
         The result of `facet_agreement`.
-    limit : int
-        Largest number of rows: the first ones.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -243,7 +232,6 @@ def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -
         frame,
         ax,
         names=names,
-        limit=limit,
         title="Agreement of models with themselves",
         lines=[
             short_text(result.lead, limit=400),
@@ -258,7 +246,7 @@ def facets(result: FacetAgreement, *, limit: int = 40, ax: Axes | None = None) -
 
 
 @public
-def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+def repeats(result: IntraRater, *, ax: Axes | None = None) -> Axes:
     """Draw the agreement of raters with themselves, one row per rater.
 
     The first row is the pooled agreement. A dashed line marks the agreement of different raters,
@@ -268,8 +256,6 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
     ----------
     result : IntraRater
         The result of `intra_rater_agreement`.
-    limit : int
-        Largest number of raters: those with the most answers repeated.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -306,7 +292,6 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
         frame,
         ax,
         names=texts(frame, "rater"),
-        limit=limit,
         title="Agreement of raters with themselves",
         lines=[
             short_text(result.verdict, limit=400),
@@ -341,15 +326,13 @@ def repeats(result: IntraRater, *, limit: int = 40, ax: Axes | None = None) -> A
 
 
 @public
-def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = None) -> Axes:
+def prevalence(table: PrevalenceTable, *, ax: Axes | None = None) -> Axes:
     """Draw the prevalence of each label by people, by the model, and by both together.
 
     Parameters
     ----------
     table : PrevalenceTable
         The result of `prevalence`.
-    limit : int
-        Largest number of labels: the most frequent ones.
     ax : matplotlib Axes, optional
         Axes to draw on. Default: those of a new figure.
 
@@ -377,7 +360,6 @@ def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = Non
         result.frame,
         ax,
         names=texts(result.frame, "label"),
-        limit=limit,
         title="How many units have each label",
         lines=[
             f"Dot: people and {short_text(result.model)} together ({n} of {N} checked).",
@@ -402,7 +384,6 @@ def prevalence(table: PrevalenceTable, *, limit: int = 40, ax: Axes | None = Non
 def rater_map(
     rater_map: RaterMap,
     *,
-    limit: int = 40,
     p_value: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -415,8 +396,6 @@ def rater_map(
     ----------
     rater_map : RaterMap
         The result of `rater_map`.
-    limit : int
-        Largest number of names: those of the raters farthest from the others.
     p_value : float, optional
         The p to show, such as one corrected for several tests. Default: that of the map.
     ax : matplotlib Axes, optional
@@ -439,7 +418,6 @@ def rater_map(
     >>> sorted(text.get_text() for text in plots.rater_map(found).texts[1:])
     ['r1', 'r2', 'r3', 'r4']
     """
-    check_limit(limit)
     check_result(rater_map, "RaterMap", "rater_map", "rater_map")
     ax = axes_or_new(ax, height=5.4)
     table = rater_map.table[rater_map.table["cluster"] > 0]
@@ -448,7 +426,7 @@ def rater_map(
     clusters = table["cluster"] if rater_map.has_clusters(p) else table["cluster"].clip(upper=1)
     draw_points(ax, points, clusters.to_numpy())
     names = [str(name) for name in table.index]
-    spots = free_spots(ax, points, names, floats(table, "mean_distance"), limit)
+    spots = free_spots(ax, points, names, floats(table, "mean_distance"))
     n, left_out = len(table), len(rater_map.table) - len(table)
     explained = f"two dimensions explain {share(rater_map.explained)} of the variance"
     lines = [

@@ -48,7 +48,6 @@ def draw_rows(
     ax: Axes | None,
     *,
     names: Sequence[str],
-    limit: int,
     title: str,
     lines: Iterable[str],
     label: str,
@@ -75,8 +74,8 @@ def draw_rows(
     an additional row at the top, ``room`` the number of further rows for which a new figure has
     space, ``undefined`` the reason for an empty plot.
     """
-    ax = axes_or_new(ax, height=rows_height(len(frame) + room, limit=limit))
-    n = fitting(ax, limit)
+    ax = axes_or_new(ax, height=rows_height(len(frame) + room))
+    n = fitting(ax)
     weight = np.abs(floats(frame, by)) if by else -np.arange(len(frame), dtype=float)
     chosen = largest(weight, n)
     if order:
@@ -381,9 +380,11 @@ def draw_points(ax: Axes, points: Floats, clusters: npt.NDArray[np.integer]) -> 
     ax.set_axisbelow(True)
 
 
-def free_spots(
-    ax: Axes, points: Floats, names: Sequence[str], priority: Floats, limit: int
-) -> dict[int, Spot]:
+_MAX_NAMES = 40
+"""Largest number of points with a name."""
+
+
+def free_spots(ax: Axes, points: Floats, names: Sequence[str], priority: Floats) -> dict[int, Spot]:
     """Return the positions of the names that fit, relative to their points.
 
     Names are placed in free space to the right, left, above or below; points of the largest
@@ -398,7 +399,7 @@ def free_spots(
     for k in np.argsort(-np.nan_to_num(priority), kind="stable").tolist():
         width = _LETTER * min(len(names[k]), MAX_NAME) + 2
         found = _free_spot(at[k], width, taken, edges)
-        if len(spots) < limit and found is not None:
+        if len(spots) < _MAX_NAMES and found is not None:
             spots[k], area = found
             taken = np.vstack([taken, area])
     return spots

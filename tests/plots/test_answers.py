@@ -131,10 +131,10 @@ class TestRepeats:
 
     def test_many(self):
         """Of raters with as many repeats those of the study's order stay, not the least steady."""
-        found = rated_again(20)
-        ax = plots.repeats(found, limit=4, ax=fresh())
-        assert {*rows_named(ax)} == {"all raters", *(f"rater {k}" for k in range(4))}
-        assert "The 4 raters with the most answers repeated, of 20." in texts(ax)[0]
+        found = rated_again(40)
+        ax = plots.repeats(found, ax=fresh(7.2, 10))
+        assert {*rows_named(ax)} == {"all raters", *(f"rater {k}" for k in range(30))}
+        assert "The 30 raters with the most answers repeated, of 40." in texts(ax)[0]
 
     def test_one_rater(self):
         rows = [("ann", k, label) for k, label in enumerate("aabb") for _ in range(2)]

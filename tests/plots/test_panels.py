@@ -80,10 +80,10 @@ class TestAdvantage:
     def test_thins(self):
         """Of many humans those with the most units are drawn, and the picture says so."""
         test = contest(90)
-        ax = plots.advantage(test, limit=5, ax=fresh())
-        largest = test.humans["n_units"].nlargest(5).index
+        ax = plots.advantage(test, ax=fresh(7.2, 9))
+        largest = test.humans["n_units"].nlargest(30).index
         assert {name.get_text() for name in ax.get_yticklabels()} == set(largest)
-        assert "The 5 humans who share the most units, of 90." in flat(ax)
+        assert "The 30 humans who share the most units, of 90." in flat(ax)
 
     def test_undefined(self):
         """Where no human could be tested, the reason stands there."""
@@ -155,10 +155,10 @@ class TestRaterMap:
             assert f"Named: the {len(boxes)} farthest from the others that fit, of {n}." in flat(ax)
 
     def test_the_farthest_are_named_first(self):
-        found = chart(12)
-        found = replace(found, table=found.table.assign(x=np.arange(12), y=np.arange(12)))
-        ax = plots.rater_map(found, limit=3, ax=fresh())
-        assert set(texts(ax)[1:]) == set(found.table["mean_distance"].nlargest(3).index)
+        found = chart(60)
+        found = replace(found, table=found.table.assign(x=np.arange(60) % 6, y=np.arange(60) // 6))
+        ax = plots.rater_map(found, ax=fresh(20, 20))
+        assert set(texts(ax)[1:]) == set(found.table["mean_distance"].nlargest(40).index)
 
     def test_what_is_not_on_the_map(self):
         """Raters without shared units are counted, and so are pairs that share none.

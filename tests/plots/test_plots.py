@@ -242,13 +242,6 @@ def test_axes_are_checked(name):
         getattr(plots, name)(PICTURES[name](3, False), ax="here")
 
 
-@pytest.mark.parametrize("limit", [0, -1, 2.5, True, None])
-@pytest.mark.parametrize("name", sorted({*PICTURES} - NOT_ROWS - {"over_time"}))
-def test_limits_are_checked(name, limit):
-    with pytest.raises(OptionError, match=f"limit={limit!r} must be a whole number"):
-        getattr(plots, name)(PICTURES[name](3, False), limit=limit)
-
-
 def test_matplotlib_is_needed(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingDependencyError, match=re.escape('pip install "setagree[plot]"')):
@@ -457,9 +450,9 @@ def test_forest_titles():
 
 
 def test_forest_thins():
-    ax = plots.forest(forest_frame(63), limit=5, ax=fresh())
-    assert rows_named(ax) == [f"label {i}" for i in range(5)]
-    assert "The 5 first rows, of 63." in said(ax)
+    ax = plots.forest(forest_frame(63), ax=fresh(7.2, 9))
+    assert rows_named(ax) == [f"label {i}" for i in range(30)]
+    assert "The 30 first rows, of 63." in said(ax)
 
 
 def test_far_intervals_become_arrows():
@@ -493,10 +486,10 @@ def test_labels():
 @pytest.mark.parametrize("shuffled", [1, 2])
 def test_labels_thin(shuffled):
     frame = label_frame(200, seed=shuffled)
-    ax = plots.labels(frame, limit=10, ax=fresh())
+    ax = plots.labels(frame, ax=fresh(7.2, 9))
     ranks = frame["share_of_disagreement"].rank(ascending=False)
-    assert rows_named(ax) == frame["label"][ranks <= 10].tolist()
-    assert "The 10 labels with the largest share of the disagreement, of 200." in said(ax)
+    assert rows_named(ax) == frame["label"][ranks <= 30].tolist()
+    assert "The 30 labels with the largest share of the disagreement, of 200." in said(ax)
 
 
 def test_room_limits_rows():
@@ -521,10 +514,10 @@ def test_raters():
 
 def test_raters_thin():
     frame = rater_frame(100)
-    ax = plots.raters(frame, limit=10, ax=fresh())
+    ax = plots.raters(frame, ax=fresh(7.2, 9))
     ranks = frame["difference"].abs().rank(ascending=False)
-    assert rows_named(ax) == frame["rater"][ranks <= 10].tolist()
-    assert "The 10 raters with the largest change, of 100." in said(ax)
+    assert rows_named(ax) == frame["rater"][ranks <= 30].tolist()
+    assert "The 30 raters with the largest change, of 100." in said(ax)
 
 
 def test_groups():
@@ -547,9 +540,9 @@ def test_groups():
 
 def test_groups_thin():
     frame = group_frame(100)
-    ax = plots.groups(frame, limit=7, ax=fresh())
-    assert rows_named(ax) == frame["group"][frame["n_units"] > 101 - 7].tolist()
-    assert "The 7 groups with the most units, of 100." in said(ax)
+    ax = plots.groups(frame, ax=fresh(7.2, 9))
+    assert rows_named(ax) == frame["group"][frame["n_units"] > 101 - 30].tolist()
+    assert "The 30 groups with the most units, of 100." in said(ax)
 
 
 # ---- Cells ---------------------------------------------------------------------------------------
@@ -615,14 +608,14 @@ def test_confusions_both_ways_round():
 
 def test_confusions_thin():
     frame = confusion_frame(40)
-    ax = plots.confusions(frame, limit=5, ax=fresh(7.2, 8))
+    ax = plots.confusions(frame, ax=fresh(7.2, 8))
     sides = [frame.groupby(side)["n_pairs"].sum() for side in ("label", "other")]
     total = sides[0].add(sides[1], fill_value=0).sort_values(ascending=False, kind="stable")
-    assert rows_named(ax) == total.index[:5].tolist()
-    assert "The 5 labels with the most pairs, of 40." in said(ax)
+    assert rows_named(ax) == total.index[:20].tolist()
+    assert "The 20 labels with the most pairs, of 40." in said(ax)
     first, second = total.index[:2]
     named = frame[["label", "other"]].isin([first, second]).all(axis=1)
-    assert written(ax, 5, 6)[0, 2] == f"{frame['n_pairs'][named].item():.0f}"
+    assert written(ax, 20, 21)[0, 2] == f"{frame['n_pairs'][named].item():.0f}"
 
 
 def test_confusions_only_left_out():
@@ -671,12 +664,12 @@ def test_clustered_order():
 
 
 def test_pairs_thin():
-    frame = pair_frame(60)
+    frame = pair_frame(70)
     frame.loc[frame.index[-1], "estimate"] = np.nan
     frame.loc[frame.index[-2], "estimate"] = -0.2
-    ax = plots.pairs(frame, limit=30, ax=fresh(7.2, 8))
-    assert sorted(rows_named(ax)) == sorted(f"rater {i}" for i in range(30, 60))
-    assert "The 30 raters with the most shared units, of 60." in said(ax)
+    ax = plots.pairs(frame, ax=fresh(7.2, 9))
+    assert sorted(rows_named(ax)) == sorted(f"rater {i}" for i in range(30, 70))
+    assert "The 40 raters with the most shared units, of 70." in said(ax)
     assert len(dots(ax, "_")) == 2
     assert len(dots(ax, ".")) == 2
     (key,) = ax.child_axes
@@ -698,16 +691,9 @@ def test_weights():
 def test_weights_thin():
     study = answers([f"l{i:03}" for i in range(100)])
     credit = sa.weights(study, "nominal")
-    ax = plots.weights(credit, limit=5, ax=fresh())
-    assert rows_named(ax) == ["{}", "l024", "l049", "l074", "l099"]
-    assert "The 5 answers spread evenly in reading order, of 101." in said(ax)
-    counts = np.zeros(101)
-    counts[[7, 90]] = 3
-    ax = plots.weights(credit, counts=counts, limit=2, ax=fresh())
-    assert rows_named(ax) == [sa.format_labels(study.values[code]) for code in (7, 90)]
-    assert "The 2 most frequent answers, of 101." in said(ax)
-    with pytest.raises(OptionError, match=r"counts has the shape \(3,\); there are 101 values"):
-        plots.weights(credit, counts=[1, 2, 3])
+    ax = plots.weights(credit, ax=fresh(7.2, 9))
+    assert rows_named(ax) == ["{}", *(f"l{round(100 * k / 29) - 1:03}" for k in range(1, 30))]
+    assert "The 30 answers spread evenly in reading order, of 101." in said(ax)
 
 
 # ---- Units, and time -----------------------------------------------------------------------------
@@ -883,7 +869,7 @@ def test_svg_lets_warnings_through():
 
 
 def test_heights():
-    assert rows_height(1) == rows_height(2) < rows_height(10) < rows_height(40) == rows_height(99)
+    assert rows_height(1) == rows_height(2) < rows_height(10) < rows_height(30) == rows_height(99)
     assert cells_height(1) == cells_height(2) < cells_height(10) < cells_height(40)
     assert cells_height(99, limit=20) == cells_height(20)
 
@@ -908,11 +894,6 @@ def test_names_that_are_not_ours_stay():
     frame = TABLE.to_frame().assign(coefficient="mine $", distance="own")
     ax = plots.forest(frame, ax=fresh())
     assert rows_named(ax)[0].replace("\\", "") == "mine $ [own]"
-
-
-def test_counts_of_answers_are_numbers():
-    with pytest.raises(OptionError, match="must be a number per value"):
-        plots.weights(sa.weights(sa.simulate(6, 3, n_labels=3, rng=1)), counts={"x": 1})
 
 
 # ---- Prevalence ----------------------------------------------------------------------------------

@@ -52,9 +52,6 @@ _REDRAWN = 100_000_000
 MOST_TRIED = 3
 """Mergers, labels and raters of which each change is tried."""
 
-MOST_DRAWN = 24
-"""Largest number of rows of a picture on the page, which also has the table."""
-
 
 @dataclass(frozen=True)
 class Table:
@@ -313,8 +310,7 @@ class Topic:
 
 def list_picture(f: Findings, draw: Callable[..., object], frame: pd.DataFrame) -> Picture:
     """Return the picture of a list of estimates, with one row per estimate."""
-    drawn = partial(draw, frame, level=f.level, limit=MOST_DRAWN)
-    return Picture(drawn, rows_height(min(len(frame), MOST_DRAWN)))
+    return Picture(partial(draw, frame, level=f.level), rows_height(len(frame)))
 
 
 def with_sentences(frame: pd.DataFrame, sentences: Sequence[Sentence]) -> pd.DataFrame:

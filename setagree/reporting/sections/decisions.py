@@ -151,7 +151,7 @@ def _facets_section(found: FacetAgreement) -> Section:
     frame = frame.assign(**{"pairs of": as_objects(pairs)})
     caption = "Agreement of pairs of raters, the most alike first"
     table = table_of(frame, found.columns, caption, limit=_ROWS, function="facet_agreement")
-    picture = Picture(partial(draw_facets, found, limit=_ROWS), rows_height(len(table.rows)))
+    picture = Picture(partial(draw_facets, found), rows_height(len(table.rows)))
     note = f"Distance: {distance_name(found.distance)}."
     title = "Agreement of models with themselves"
     return Section(table, picture, note, (), title, "facets")

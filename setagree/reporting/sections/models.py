@@ -22,7 +22,6 @@ from setagree.plots.base import rows_height
 from setagree.plots.panels import advantage
 from setagree.plots.panels import prevalence as draw_prevalence
 from setagree.reporting.sections.base import (
-    MOST_DRAWN,
     Findings,
     Method,
     Models,
@@ -215,7 +214,7 @@ def _test_section(test: AltTest, together: str = "") -> Section:
         average = f"Average advantage {number(test.average_advantage_probability)}."
         note = f"{note} {average} Winning rate {listed}. {_ADVICE} {together}"
     height = rows_height(len(test.humans) + 2)
-    picture = Picture(partial(advantage, test, limit=MOST_DRAWN), height)
+    picture = Picture(partial(advantage, test), height)
     return Section(table, picture, " ".join(note.split()), test.verdict_words)
 
 
@@ -374,7 +373,7 @@ def prevalence_sections(_: Findings, found: PrevalenceTable) -> Iterator[Section
     table = table_of(frame, found.columns, caption, limit=40, function="prevalence")
     drawn = ", drawn as their weights state" if found.checked.is_weighted else ""
     note = f"Valid if the checked units are a random sample of all units{drawn}. {found.caution}"
-    draw = partial(draw_prevalence, found, limit=MOST_DRAWN)
+    draw = partial(draw_prevalence, found)
     yield Section(table, Picture(draw, rows_height(len(table.rows))), note.strip(), found.words())
 
 

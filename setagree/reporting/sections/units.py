@@ -13,7 +13,6 @@ from setagree.diagnosis.by_unit import COLUMNS, disagreement_of_units
 from setagree.errors import counted
 from setagree.plots import diagnosis
 from setagree.reporting.sections.base import (
-    MOST_DRAWN,
     Findings,
     Picture,
     Section,
@@ -75,7 +74,7 @@ def sections(f: Findings, units: pd.DataFrame) -> list[Section]:
     if not len(frame):
         return []
     if f.main.reason is None:
-        picture = Picture(partial(diagnosis.units, units, limit=MOST_DRAWN), 3.0)
+        picture = Picture(partial(diagnosis.units, units), 3.0)
     frame = with_sentences(frame, answers(f.study, list(frame["unit"].iloc[:MOST_ROWS])))
     unit, _, *numbers, _ = COLUMNS
     columns = [unit, Column("sentence", "text", "answers"), *numbers]
