@@ -289,4 +289,14 @@ def test_few_documents_are_warned_of_once():
     assert by_id(f)["places"].passages == []  # without a text, nothing is quoted
     text = dict.fromkeys(frame["document"], "word " * 8)
     of_text = gathered(sa.Annotations.from_spans(frame, text=text))
-    assert len(by_id(of_text)["places"].passages) == 2
+    passages = by_id(of_text)["places"].passages
+    # y starts each of the three spans of an odd document one character late
+    titles = [f"“d{d}:0-1”: 11% of the disagreement." for d in (1, 3, 5)]
+    assert [plain(one.title) for one in passages] == titles
+    (_, x), (_, y) = passages[0].lines
+    assert [(piece.text, len(piece.colours)) for piece in y[:3]] == [
+        ("w", 0),
+        ("ord ", 1),
+        ("word w", 0),
+    ]
+    assert [piece.text for piece in x[:2]] == ["word ", "word "]

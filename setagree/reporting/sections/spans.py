@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -22,18 +23,19 @@ from setagree.reporting.sections.base import (
     with_sentences,
 )
 from setagree.reporting.sections.units import MOST_ROWS, answers, compute
+from setagree.study.annotations import Annotations
 from setagree.wording.number_format import share
 from setagree.wording.sentences import Name, Sentence, enumeration
 from setagree.wording.tables import Column
 
 _MOST_PASSAGES, _MOST_RATERS, N_COLOURS = 3, 8, 6
-_WHOLE, _AROUND = 400, 150
-"""Characters of a document that is quoted in full, and on each side of a place in a longer one."""
+_AROUND, _LONGEST = 5, 160
+"""Number of pieces that are quoted on each side of a place, and characters of each."""
 
 
-def _sets(f: Findings) -> list[frozenset[Any]]:
-    """Return the values of the study as sets of labels."""
-    return [x if isinstance(x, frozenset) else frozenset([x]) for x in f.study.values]
+def _as_set(value: Any) -> frozenset[Any]:
+    """Return a value of a study as a set of labels."""
+    return value if isinstance(value, frozenset) else frozenset([value])
 
 
 def _documents(f: Findings) -> tuple[Codes, list[str], Floats]:
@@ -50,7 +52,7 @@ def by_rater(f: Findings) -> pd.DataFrame:
     Spans of one label that touch or overlap count as one.
     """
     study, (document, _, size) = f.study, _documents(f)
-    sets = [*_sets(f), frozenset()]
+    sets = [*map(_as_set, study.values), frozenset()]
     codes = {"rater": study.rater_codes, "unit": study.unit_codes, "value": study.value_codes}
     rows = pd.DataFrame(codes).sort_values("unit")
     rows["document"], rows["size"] = document[rows["unit"]], size[rows["unit"]]
@@ -117,7 +119,7 @@ def summary(f: Findings, pieces: pd.DataFrame) -> Sentence:
 
 
 def sections(f: Findings, pieces: pd.DataFrame) -> list[Section]:
-    """Return quotes of the places with the main disagreements, and the table of places."""
+    """Return the table of places with the main disagreements, and quotes of the documents there."""
     frame = largest_share_first(pieces[pieces["disagreement"] > 0])
     if not len(frame):
         return []
@@ -132,64 +134,40 @@ def sections(f: Findings, pieces: pd.DataFrame) -> list[Section]:
     caption = "Places of the largest disagreement"
     table = table_of(frame, columns, caption, limit=MOST_ROWS, function="by_unit")
     note = "The share of a place increases with its length and with the distance of its answers."
-    return [Section(table, None, note, passages=[*_passages(f)])]
+    passages = [*_passages(f, frame)] if "text" in frame else []
+    return [Section(table, None, note, passages=passages)]
 
 
-def _passages(f: Findings) -> Iterator[Passage]:
-    """Yield one document for each of the labels with most disagreement, at the worst place.
-
-    The disagreement on a label at a unit of r ratings, k of which have it, is w k (r - k) / (r -
-    1), in proportion to the pairs of ratings that differ in it.
-    """
-    study, (document, names, w) = f.study, _documents(f)
-    labels, used = f.result("labels"), list[int]()
-    if labels is None or "text" not in study.units_frame:
-        return
-    r = np.bincount(study.unit_codes, minlength=study.n_units)
-    for label, part in zip(labels["label"], labels["share_of_disagreement"], strict=True):
-        has = np.array([label in one for one in _sets(f)])[study.value_codes]
-        k = np.bincount(study.unit_codes, has, study.n_units)
-        q = w * k * (r - k) / np.maximum(r - 1, 1)
-        of_document = np.bincount(document, q, len(names))
-        of_document[used] = 0
-        if not of_document.max() > 0 or len(used) >= _MOST_PASSAGES:
-            return
-        used.append(d := int(of_document.argmax()))
-        about = f": {share(part)} of the disagreement. The document with most of that"
-        most = f"{about} ({share(of_document[d] / q.sum())}) is "
-        title = (Name.of(label), most, Name.of(names[d]), ".")
+def _passages(f: Findings, places: pd.DataFrame) -> Iterator[Passage]:
+    """Yield the text around the worst place of each of the documents with the worst places."""
+    document, labels = _documents(f)[0], f.result("labels")
+    codes = pd.Index(f.study.units).get_indexer(pd.Index(places["unit"]))
+    places = places.assign(code=codes, document=document[codes]).drop_duplicates("document")
+    columns = ["unit", "code", "document", "share_of_disagreement"]
+    for unit, code, d, part in places[columns].head(_MOST_PASSAGES).to_numpy().tolist():
         units = np.flatnonzero(document == d)
-        yield Passage(title, _lines(f, units, int(q[units].argmax()), [*labels["label"]]))
+        near = units[np.abs(units - code) <= _AROUND]
+        title = (Name.of(unit), f": {share(part)} of the disagreement.")
+        yield Passage(title, _lines(f.study, near, [] if labels is None else [*labels["label"]]))
 
 
-def _lines(
-    f: Findings, units: Codes, worst: int, labels: list[Any]
-) -> list[tuple[Name, list[Piece]]]:
-    """Return the quotes of each rater from a document, or from the part of a long one at a unit."""
-    study, sets = f.study, [*_sets(f), frozenset()]
-    quotes = study.units_frame["text"].iloc[units].tolist()
-    text, lengths = "".join(quotes), [*map(len, quotes)]
-    low, high = 0, len(text)
-    if high > _WHOLE:
-        middle = int(sum(lengths[:worst]) + lengths[worst] / 2)
-        low, high = max(0, middle - _AROUND), min(high, middle + _AROUND)
-    rows = np.flatnonzero(np.isin(study.unit_codes, units))
-    answers = np.full((len(units), study.n_raters), -1)
-    at = np.searchsorted(units, study.unit_codes[rows]), study.rater_codes[rows]
-    answers[at] = study.value_codes[rows]
+def _lines(study: Annotations, units: Codes, labels: list[Any]) -> list[tuple[Name, list[Piece]]]:
+    """Return the quotes of neighbouring units, joined where a rater has the same labels."""
+    wide = study.take(np.isin(study.unit_codes, units)).to_wide().map(_as_set)
+    texts = [
+        text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
+        for text in study.units_frame["text"].iloc[units]
+    ]
     lines = []
-    for g in np.unique(study.rater_codes[rows])[:_MOST_RATERS]:
-        of_character = np.repeat(answers[:, g], lengths)[low:high]
-        starts = np.flatnonzero(np.diff(of_character, prepend=-2))
-        each = zip((starts + low).tolist(), of_character[starts], strict=True)
-        runs = [(start, sets[k]) for start, k in each]
-        pieces = [Piece("… ", [], [])] * (low > 0)
-        for (start, one), (end, after) in pairwise([*runs, (high, frozenset())]):
+    for rater, sets in [*wide.items()][:_MOST_RATERS]:
+        both = groupby(zip(sets, texts, strict=True), key=itemgetter(0))
+        runs = [(one, "".join(text for _, text in group)) for one, group in both]
+        pieces = []
+        for (one, text), (after, _) in pairwise([*runs, (frozenset(), "")]):
             shown = [k for k, label in enumerate(labels) if label in one]
             last = [Name.of(labels[k]) for k in shown if labels[k] not in after]
-            pieces.append(Piece(text[start:end], last, [min(k, N_COLOURS) for k in shown]))
-        pieces += [Piece(" …", [], [])] * (high < len(text))
-        lines.append((Name.of(study.raters[g]), pieces))
+            pieces.append(Piece(text, last, [min(k, N_COLOURS) for k in shown]))
+        lines.append((Name.of(rater), pieces))
     return lines
 
 
