@@ -69,9 +69,8 @@ def _from_weights(path: str, _: LabelFiles, encoding: str, clean: Clean) -> Dist
 
 def _from_parents(path: str, files: LabelFiles, encoding: str, clean: Clean) -> Distance:
     credit: Any = files.taxonomy_credit or "ancestors"
-    if is_separator(path):
-        return taxonomy(path_separator=path, credit=credit)
-    return taxonomy(parents_table(path, encoding=encoding).map(clean), credit=credit)
+    table = path if is_separator(path) else parents_table(path, encoding=encoding).map(clean)
+    return taxonomy(table, credit=credit)
 
 
 def _from_vectors(path: str, files: LabelFiles, encoding: str, clean: Clean) -> Distance:

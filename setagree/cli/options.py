@@ -79,7 +79,6 @@ CALLED = {name: f"--{name.replace('_', '-')}" for name in _SAME.split()} | {
     "per_rating": "--cost-rating",
     "rater_columns": "--facets",
     "parents": "--taxonomy",
-    "path_separator": "--taxonomy",
     "credit": "--taxonomy-credit",
     "vectors": "--embeddings",
     "match": "--embedding-match",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from setagree.distances.matrix import check_amount
-from setagree.errors import DistanceError, OptionError, check_mapping, listing, option, shorten
+from setagree.errors import DistanceError, OptionError, check_mapping, listing, shorten
 from setagree.lazy import pd
 from setagree.study.frames import as_pandas
 from setagree.study.identifiers import tidied
@@ -24,7 +24,10 @@ For labels that are paths, it is the text between their steps, such as "/".
 """
 
 _WEIGHTS = ("weight", "information")
-_OR_ELSE = "or a table with the columns child and parent, or the path of a file with one"
+_OR_ELSE = (
+    "or a table with the columns child and parent, or the path of a file with one; or '/' if "
+    "labels are paths such as 'emotion/joy'"
+)
 
 
 @dataclass(frozen=True)
@@ -106,26 +109,13 @@ class Hierarchy:
         return lambda labels: frozenset().union(*map(lifted, labels))
 
 
-def read_hierarchy(
-    parents: Parents | Hierarchy | None = None, *, path_separator: str | None = None
-) -> Hierarchy:
+def read_hierarchy(parents: Parents | Hierarchy) -> Hierarchy:
     """Return the hierarchy of parents, or of paths in the labels; raise if it has loops."""
     parents = getattr(parents, "hierarchy", parents)
     if isinstance(parents, Hierarchy):
         return parents
-    if path_separator is None and isinstance(parents, str) and is_separator(parents):
+    if isinstance(parents, str) and is_separator(parents):
         return Hierarchy({}, parents)
-    if (parents is None) == (path_separator is None):
-        raise OptionError(
-            f"a hierarchy is given by {option('parents')} or, where the labels are paths such as "
-            f"'emotion/joy', by {option('path_separator', '/')}; name one of them."
-        )
-    if parents is None:
-        if not isinstance(path_separator, str) or not path_separator.strip():
-            raise OptionError(
-                f"{option('path_separator', path_separator)} must be text, such as '/'."
-            )
-        return Hierarchy({}, path_separator)
     stated: Any = parents
     # A text is a path if it looks like one; a single word is more likely a mistake.
     if isinstance(parents, os.PathLike) or (

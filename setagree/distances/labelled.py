@@ -258,9 +258,8 @@ def _check_weights(label_weights: Mapping[Any, float]) -> None:
 
 
 def taxonomy(
-    parents: Parents | None = None,
+    parents: Parents,
     *,
-    path_separator: str | None = None,
     credit: Credit = "ancestors",
     label_weights: LabelWeights | None = None,
     name: str = "taxonomy",
@@ -275,9 +274,8 @@ def taxonomy(
         a label are nested in it; a table with the columns child and parent, a row for each parent,
         and perhaps a column weight or information; or a file with such a table, or an OBO file
         (``is_a`` counts; labels are ids or names of terms, those that are obsolete are left out).
-    path_separator : str, optional
-        Instead of parents: the text between the steps of labels that are paths, such as "/" in
-        ``emotion/joy``, which is below ``emotion``.
+        If labels are paths, the text between their steps, such as "/" in ``emotion/joy``, which is
+        below ``emotion``.
     credit : {"ancestors", "wu_palmer", "lin"}
         What two sets share: the ancestors of their labels (Jaccard of the sets with all ancestors),
         or labels that are similar, each matched with the nearest of the other set (below).
@@ -310,7 +308,7 @@ def taxonomy(
     (0.5, 0.33333333333333337, 0.0)
     >>> taxonomy({"animal": {"mammal": ["cat", "dog"], "fish": None}})({"cat"}, {"fish"})
     0.75
-    >>> round(taxonomy(path_separator="/")("emotion/joy", "emotion/fear"), 6)
+    >>> round(taxonomy("/")("emotion/joy", "emotion/fear"), 6)
     0.666667
     >>> d = taxonomy({"cat": "mammal", "dog": "mammal", "mammal": "animal"}, credit="wu_palmer")
     >>> round(d({"cat"}, {"dog"}), 6), round(d({"cat", "dog"}, {"mammal"}), 6)
@@ -318,7 +316,7 @@ def taxonomy(
     """
     check_type("name", name, str, "text")
     check_choice("credit", credit, CREDITS)
-    hierarchy = read_hierarchy(parents, path_separator=path_separator)
+    hierarchy = read_hierarchy(parents)
     weights = hierarchy.weights if label_weights is None else label_weights
     if isinstance(weights, str):
         check_choice("label_weights", weights, (PREVALENCE,))

@@ -222,7 +222,7 @@ def test_labels_that_are_paths():
         words = ["--taxonomy", "/", "--taxonomy-credit", credit, "-o", "out.json"]
         ok("score", "paths.csv", "-c", "krippendorff_alpha", *words)
         (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))
-        distance = sa.distances.taxonomy(path_separator="/", credit=credit)
+        distance = sa.distances.taxonomy("/", credit=credit)
         expected = sa.krippendorff_alpha(sa.read("paths.csv"), distance=distance)
         assert row["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
         Path("out.json").unlink()

@@ -73,7 +73,7 @@ def test_every_form_of_a_hierarchy():
             for r, u, a in data.to_triples()
         ]
     )
-    for parents in (sa.distances.taxonomy(path_separator="/"), "/"):
+    for parents in (sa.distances.taxonomy("/"), "/"):
         pd.testing.assert_frame_equal(sa.by_depth(paths, parents=parents), expected)
 
 

@@ -183,7 +183,7 @@ class TestHierarchies:
         assert d(["q"], ["a"]) == 1
 
     def test_paths_in_the_labels(self):
-        d = taxonomy(path_separator="/")
+        d = taxonomy("/")
         # {e, e/joy} and {e, e/fear} share one of three; {e, e/joy, e/joy/pride} one of four.
         assert d("e/joy", "e/fear") == pytest.approx(2 / 3, abs=1e-15)
         assert d("e/joy/pride", "e/fear") == pytest.approx(3 / 4, abs=1e-15)
@@ -216,9 +216,7 @@ class TestHierarchies:
     @pytest.mark.parametrize(
         ("stated", "sentence"),
         [
-            (taxonomy, "name one of them"),
-            (lambda: taxonomy({}, path_separator="/"), "name one of them"),
-            (lambda: taxonomy(path_separator=" "), "must be text, such as '/'"),
+            (lambda: taxonomy(" "), "or '/' if labels are paths"),
             (lambda: taxonomy("absent.obo"), "There is no file"),
             (lambda: taxonomy(pd.DataFrame({"a": [1]})), "needs the columns child and parent; it"),
             (lambda: taxonomy({"a": {"b": {"a": None}}}), "label 'a' is its own ancestor"),
@@ -268,7 +266,7 @@ class TestHierarchies:
                 sa.krippendorff_alpha(study, distance=taxonomy({"A": "X"}, credit=credit))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            for d in (taxonomy({"a": "X"}), taxonomy({}), taxonomy(path_separator="/")):
+            for d in (taxonomy({"a": "X"}), taxonomy({}), taxonomy("/")):
                 sa.krippendorff_alpha(study, distance=d)
 
 
