@@ -199,7 +199,6 @@ _ALSO = {
     "where": "filter query",
     "codebook": "vocabulary label_set allowed",
     "categories": "values",
-    "n_clusters": "k clusters",
     "n_units": "units items n_items n",
     "n_raters": "raters annotators n_annotators n_coders k",
     "path": "output out file filename to output_path filepath",

@@ -14,7 +14,7 @@ from setagree.checks import LOOPED, Codes, Floats, Rng, as_generator, check_draw
 from setagree.coefficients.case import ROUNDING, divided
 from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, OptionError, counted, option
+from setagree.errors import DataError, counted, option
 from setagree.inference.panel_members import (
     case_of,
     check_least,
@@ -338,7 +338,7 @@ def _widest(
 
 
 _MOST_CLUSTERS = 8
-"""Maximum number of clusters that is tried by default."""
+"""Maximum number of clusters that is tried."""
 
 _MOST_RATERS = 2_000
 """Maximum number of raters of a map: a reshuffle of 2,000 takes 5 seconds and 440 MB."""
@@ -353,7 +353,7 @@ class RaterMap(Result):
     distance : str
         Name of the distance.
     distances : DataFrame
-        Mean distance of each pair of raters over their shared units; NaN if these are too few.
+        Mean distance of each pair of raters over their shared units; NaN without any.
     disagreement : DataFrame
         `distances` over those expected by chance, at most 2, from which the map is made: 0 for full
         agreement, 1 for agreement as expected by chance.
@@ -406,7 +406,7 @@ class RaterMap(Result):
 
     @property
     def unplaced(self) -> list[object]:
-        """Raters who share too few units with the others to be placed on the map."""
+        """Raters who share no unit with the others, and are not placed on the map."""
         return self.table.index[self.table["cluster"] == 0].tolist()
 
     @property
@@ -419,7 +419,7 @@ class RaterMap(Result):
         unplaced: Sentence = ()
         if self.unplaced:
             who = counted(len(self.unplaced), "rater")
-            why = f" {who} not placed, because they share too few units with the others: "
+            why = f" {who} not placed, because they share no unit with the others: "
             unplaced = (why, *named(self.unplaced, limit=5), ".")
         return (*self._cluster_words(p_value), *unplaced)
 
@@ -430,13 +430,7 @@ class RaterMap(Result):
 
     def _cluster_words(self, p_value: float) -> Sentence:
         if np.isnan(self.silhouette):
-            few = (self.table["cluster"] > 0).sum() < 4
-            why = (
-                "fewer than four raters can form no clusters"
-                if few
-                else "one cluster was requested"
-            )
-            return (f"No verdict: {why}.",)
+            return ("No verdict: fewer than four raters can form no clusters.",)
         if np.isnan(p_value):
             why = f"{option('n_resamples', 0)} leaves out the comparison with chance"
             return (f"No verdict: {why}.",)
@@ -485,8 +479,6 @@ def rater_map(
     study: Data,
     *more: RaterAnswers,
     distance: DistanceLike | None = None,
-    n_clusters: int | None = None,
-    min_shared: int = 1,
     n_resamples: int = 199,
     rng: Rng = None,
     **options: Unpack[ReadingOptions],
@@ -498,11 +490,12 @@ def rater_map(
     the same units, this is 1 minus Cohen's kappa, so that raters with similar label frequencies are
     close only if they agree beyond chance. Otherwise chance is computed from all their answers to
     units that others rated, too. Pairs without shared units have the length of the shortest path
-    over other raters. The map is classical scaling in two dimensions. The clusters are average
-    linkage, cut at the largest mean silhouette. The test permutes the answers to each unit among
-    its raters and clusters again: its p-value is exact under the hypothesis of exchangeable raters.
-    Raters of unequal quality are not exchangeable either, but do not form clusters: evidence for
-    rater clusters requires clusters of at least two and high silhouettes in addition to a small p.
+    over other raters. The map is classical scaling in two dimensions. The clusters of four raters
+    or more are average linkage, cut into 2 to 8 clusters at the largest mean silhouette. The test
+    permutes the answers to each unit among its raters and clusters again: its p-value is exact
+    under the hypothesis of exchangeable raters. Raters of unequal quality are not exchangeable
+    either, but do not form clusters: evidence for rater clusters requires clusters of at least two
+    and high silhouettes in addition to a small p.
 
     The cost per reshuffle is that of all pairs of ratings within units, plus raters times distinct
     answers, plus raters squared.
@@ -513,10 +506,6 @@ def rater_map(
         Who gave what.
     distance : name, callable, Distance or labelled matrix, optional
         Default: MASI for label sets, interval for numbers, else nominal.
-    n_clusters : int, optional
-        Default: 2 to 8, by the mean silhouette; one cluster for fewer than four raters.
-    min_shared : int
-        Minimum number of shared units for a mean distance.
     n_resamples : int
         Number of permutations; 0 for no test.
     rng : int or numpy Generator, optional
@@ -554,10 +543,7 @@ def rater_map(
     from scipy.sparse.csgraph import connected_components
 
     study = unweighted_units(study, "rater_map")
-    check_least("min_shared", min_shared, 1)
     check_least("n_resamples", n_resamples, 0)
-    if n_clusters is not None:
-        check_least("n_clusters", n_clusters, 1)
     generator = as_generator(rng)
     if study.n_raters > _MOST_RATERS:
         raise DataError(
@@ -567,20 +553,14 @@ def rater_map(
     compared = case_of(study, distance)
     pairs = SharedPairs(study, compared.weights)
     # The map has the largest group of raters connected by shared units, directly or not.
-    enough: Any = csr_array(pairs.counts >= min_shared)
-    _, group = connected_components(enough, directed=False)
+    _, group = connected_components(csr_array(pairs.counts), directed=False)
     placed = np.flatnonzero(group == np.bincount(group).argmax())
     if len(placed) < 2:
         raise DataError(
-            f"no two raters share {counted(min_shared, 'unit')}; a map needs pairs of raters who "
-            "rated the same units."
+            "no two raters share a unit; a map needs pairs of raters who rated the same units."
         )
-    if n_clusters is not None and n_clusters > len(placed):
-        raise OptionError(f"n_clusters={n_clusters} is more than the {len(placed)} mapped raters.")
     numbers = [*range(2, min(_MOST_CLUSTERS, len(placed) - 1) + 1)] if len(placed) >= 4 else []
-    if n_clusters is not None:
-        numbers = [n_clusters] if n_clusters > 1 else []
-    chart = _Chart(pairs, min_shared, placed, numbers)
+    chart = _Chart(pairs, placed, numbers)
     n_resamples = n_resamples if numbers else 0
     check_drawing(n_resamples, pairs.n_steps + LOOPED)
     rounds = track(range(n_resamples), total=n_resamples, what="reshuffles")
@@ -595,14 +575,12 @@ class _Chart:
     """Data shared by all permutations: the raters on the map, and the numbers of clusters."""
 
     pairs: SharedPairs
-    min_shared: int
     placed: Codes
     numbers: list[int]
 
     def means(self, raters: Codes) -> Floats:
-        """Return the mean distances of all raters; NaN for too few shared units."""
-        shared = self.pairs.counts
-        out = divided(self.pairs.sums(raters), shared * (shared >= self.min_shared))
+        """Return the mean distances of all raters; NaN without a shared unit."""
+        out = divided(self.pairs.sums(raters), self.pairs.counts)
         np.fill_diagonal(out, 0)
         return out
 
