@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -31,9 +30,7 @@ from setagree.errors import (
 from setagree.inference.panel_members import (
     case_of,
     check_share,
-    flags,
     is_number,
-    rater_codes,
     unweighted_units,
 )
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
@@ -572,7 +569,6 @@ def consensus(
     threshold: float | None = None,
     ties: Ties = "missing",
     distance: DistanceLike | None = None,
-    raters: Sequence[object] | None = None,
     adjudicate_below: float = 0.0,
     **options: Unpack[ReadingOptions],
 ) -> Consensus:
@@ -624,8 +620,6 @@ def consensus(
         in reading order. ``"unanimous"`` has no ties.
     distance : name, callable, Distance or labelled matrix, optional
         For the medoid. Default: MASI for label sets, else nominal: the most frequent value.
-    raters : sequence of raters, optional
-        Raters whose answers count; units rated only by others have no answer. Default: all raters.
     adjudicate_below : float
         Units with less confidence are flagged, too.
 
@@ -638,7 +632,7 @@ def consensus(
     OptionError
         An option is unknown or does not fit the method.
     DataError
-        The method does not fit the values, or a rater is unknown.
+        The method does not fit the values.
     CostError
         Labels times ratings are too many for ``"dawid_skene"``.
 
@@ -676,10 +670,6 @@ def consensus(
     study = study.with_queued or study
     rule = Rule.of(study, method, threshold, ties, distance)
     check_share("adjudicate_below", adjudicate_below)
-    if raters is not None:
-        members = flags(study.n_raters, rater_codes(study, raters))
-        others = study.raters[~members].tolist()
-        study = study.exclude_raters(others) if others else study
     decision = rule.decide(study)
     warn_unconverged(decision.n_unconverged)
     if decision.too_sure:

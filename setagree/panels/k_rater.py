@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, Unpack
 
@@ -27,10 +27,8 @@ from setagree.errors import (
 from setagree.inference.panel_members import (
     Replicated,
     check_least,
-    flags,
     no_interval_reason,
     part_of,
-    rater_codes,
     unweighted_units,
 )
 from setagree.inference.resampling import block_sizes
@@ -251,7 +249,6 @@ def k_rater_reliability(
     method: Literal["label_majority", "medoid"] | None = None,
     distance: DistanceLike | None = None,
     ties: Ties = "empty",
-    raters: Sequence[object] | None = None,
     n_splits: int = 100,
     rng: Rng = None,
     **options: Unpack[ReadingOptions],
@@ -281,8 +278,6 @@ def k_rater_reliability(
         As in `consensus`, but by default all units are compared. With ``"missing"`` a split leaves
         out the units without an aggregated answer. On these the raters disagree, so that alpha of
         the others is too high for all units; `share_left_out` is their share.
-    raters : sequence of raters, optional
-        Raters whose answers count. Default: all raters.
     n_splits : int
         Number of splits.
     rng : int or numpy Generator, optional
@@ -295,8 +290,7 @@ def k_rater_reliability(
     Raises
     ------
     DataError
-        No unit has 2 k ratings, a rater is unknown, or means are requested for values that are not
-        numbers.
+        No unit has 2 k ratings, or means are requested for values that are not numbers.
     OptionError
         An option is unknown, or a method is given for means.
 
@@ -325,8 +319,6 @@ def k_rater_reliability(
     check_choice("aggregate", aggregate, ("consensus", "mean"))
     if method is not None:
         check_choice("method", method, ("label_majority", "medoid"))
-    if raters is not None:
-        study = part_of(study, flags(study.n_raters, rater_codes(study, raters))[study.rater_codes])
     means = aggregate == "mean"
     if means and study.kind != "number":
         raise DataError("aggregate='mean' takes numbers; these values are not.")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,6 @@ from setagree.errors import (
     check_list,
     counted,
     listing,
-    option,
     warn,
 )
 from setagree.inference.panel_members import Compared, case_of, part_of, unweighted_units
@@ -48,8 +47,6 @@ from setagree.study.tally import Tally
 from setagree.wording.label_sets import Label
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
-
-Score: TypeAlias = Literal["exact", "jaccard", "micro_f1", "macro_f1"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,10 +69,6 @@ class ConsensusScores(Result):
     method: str
     table: pd.DataFrame
     by_label: pd.DataFrame
-
-    def ranked(self, by: Score = "micro_f1") -> pd.DataFrame:
-        """Return the rows, best first."""
-        return self.table.sort_values(by, ascending=False, kind="stable")
 
     frame_name = "table"
     columns = (
@@ -532,9 +525,6 @@ def _row(score: Floats, most: Floats, level: float) -> dict[str, float]:
     return own | {"share": share, "share_low": share_low, "share_high": share_high}
 
 
-UnitsOf: TypeAlias = Callable[[Any], Sequence[Any]]
-
-
 @dataclass(frozen=True, repr=False)
 class PanelScorer:
     """A scikit-learn scorer of the agreement of a model with a panel of raters.
@@ -545,7 +535,6 @@ class PanelScorer:
 
     study: Annotations = field(repr=False)
     distance: Distance
-    units: UnitsOf | None
     labels: tuple[Label, ...]
 
     def __repr__(self) -> str:
@@ -558,18 +547,16 @@ class PanelScorer:
         ----------
         model : estimator
             An estimator whose `predict` returns one answer per row of `X`.
-        X : frame or other
-            Rows that represent units.
+        X : DataFrame or Series
+            Rows that represent units, which are the index.
         y : object
             Ignored: the study has the answers of the panel.
         """
-        if self.units is not None:
-            return self.score([*self.units(X)], model.predict(X))
         if isinstance(X, pd.DataFrame | pd.Series):
             return self.score([*X.index], model.predict(X))
         raise DataError(
-            f"{a_type(X)} has no index of units; use {option('units')}, a function from X to the "
-            "unit of each row."
+            f"{a_type(X)} has no index of units; pass a DataFrame, or score the predictions with "
+            "their units: scorer.score(units, model.predict(X))."
         )
 
     def score(self, units: Sequence[Any], predictions: Any) -> float:
@@ -633,7 +620,6 @@ def panel_scorer(
     study: Data,
     *more: RaterAnswers,
     distance: DistanceLike | None = None,
-    units: UnitsOf | None = None,
     labels: Sequence[Label] | None = None,
 ) -> PanelScorer:
     """Return a scikit-learn scorer that measures a model against the panel of a study.
@@ -649,8 +635,6 @@ def panel_scorer(
         The answers of the panel. Units that are not in a fold are left out.
     distance : name, callable, Distance or labelled matrix, optional
         Distance of two answers. Default: MASI for label sets, interval for numbers, else nominal.
-    units : callable, optional
-        Function from the `X` of a fold to the unit of each row. Default: the index of `X`.
     labels : sequence, optional
         Labels of the columns of predicted flags. Default: the sorted labels of the study, as in
         ``MultiLabelBinarizer``.
@@ -689,4 +673,4 @@ def panel_scorer(
     found = main_distance(study, distance)
     check_list("labels", () if labels is None else labels, "labels")
     names = study.labels if labels is None else tuple(labels)
-    return PanelScorer(study, found, units, names)
+    return PanelScorer(study, found, names)

@@ -120,11 +120,6 @@ class TestExact:
         without = sa.krippendorff_alpha(annotations(rows[:5]), distance=distance).estimate
         assert without != pytest.approx(alpha, abs=1e-3)
 
-    def test_chosen_raters(self):
-        rows = [[*row, frozenset("z")] for row in text("a a / b b / c c")]
-        result = k_rater_reliability(annotations(rows), k=1, raters=["r0", "r1"], rng=1, n_splits=9)
-        assert result.estimate == 1
-
     @pytest.mark.parametrize(
         ("alpha", "k", "expected"), [(0.5, 2, 2 / 3), (0, 9, 0), (1, 3, 1), (-0.5, 2, -2)]
     )

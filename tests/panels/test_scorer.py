@@ -249,11 +249,6 @@ class TestScorer:
         with pytest.warns(UndefinedAgreementWarning, match="one value only"):
             assert np.isnan(sa.panel_scorer(study).score([1, 2], ["x", "x"]))
 
-    def test_units_of_rows(self):
-        scorer = sa.panel_scorer(STUDY, units=lambda X: [f"u{k:.0f}" for k in X[:, 0]])
-        score = scorer(Model(list(SAID.values())), np.arange(1.0, 5.0)[:, None])
-        assert score == pytest.approx(kappa_x(TRIPLES, SAID), abs=1e-12)
-
     def test_names_of_flags(self):
         order = STUDY.labels[::-1]
         scorer = sa.panel_scorer(STUDY, labels=order)
@@ -275,8 +270,8 @@ class TestScorer:
             sa.panel_scorer(STUDY).score(units, answers)
 
     def test_no_index(self):
-        """An X without an index needs units=; what is no study is no panel."""
-        with pytest.raises(DataError, match="a list has no index of units; use units="):
+        """An X without an index has no units; what is no study is no panel."""
+        with pytest.raises(DataError, match="a list has no index of units; pass a DataFrame"):
             sa.panel_scorer(STUDY)(Model(["joy"]), [[1]])
         with pytest.raises(DataError, match=r"answers of shape \(1,\)"):
             sa.panel_scorer([1])
