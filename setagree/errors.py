@@ -104,7 +104,12 @@ class MissingDependencyError(SetagreeError, ImportError):
 
 
 class SetagreeWarning(UserWarning):
-    """Base class of all warnings of setagree."""
+    """Base class of all warnings of setagree.
+
+    `remedy` are options that the warning proposes.
+    """
+
+    remedy: Mapping[str, Any] = MappingProxyType({})
 
 
 class UndefinedAgreementWarning(SetagreeWarning):
@@ -167,12 +172,14 @@ class DroppedRowsWarning(SetagreeWarning):
     """A condition dropped rows; the warning counts them."""
 
 
-def warn(message: str, category: type[SetagreeWarning]) -> None:
-    """Issue a warning that points at the line that called setagree."""
+def warn(message: str, category: type[SetagreeWarning], **remedy: Any) -> None:
+    """Issue a warning that points at the line that called setagree, with its `remedy`."""
+    warning = category(message)
+    warning.remedy = remedy
     level, frame = 1, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "setagree":
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(warning, stacklevel=level)
 
 
 def missing_package(what: str, package: str, extra: str) -> MissingDependencyError:

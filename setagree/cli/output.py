@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import typer
 
@@ -178,18 +178,17 @@ def sentences() -> Iterator[None]:
 
     Options are spelled as on the command line.
     """
+    remedies: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("always", SetagreeWarning)
-        warnings.showwarning = _shown_once()
+        warnings.showwarning = _shown_once(remedies)
         try:
             with spelling(CALLED), stages("working"):
                 yield
+            _say_all(remedies)
         except SetagreeError as error:
             say(f"Error: {error}")
-            if len(error.remedy) > 1:
-                with spelling(CALLED):
-                    remedies = (option(name, value) for name, value in error.remedy.items())
-                    say(f"All at once: setagree {shlex.join(sys.argv[1:])} {' '.join(remedies)}")
+            _say_all(remedies | dict(error.remedy))
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
@@ -206,11 +205,31 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return grouped(sentences()(function))
 
 
-def _shown_once() -> Callable[..., None]:
-    """Return a function that prints a warning unless it has printed it before."""
+def _say_all(remedies: Mapping[str, Any]) -> None:
+    """Print the command with all options that warnings and the error propose, if several do."""
+    if CALLED["where"] in sys.argv:  # a second condition would replace the first
+        remedies = {name: value for name, value in remedies.items() if name != "where"}
+    if len(remedies) > 1:
+        called = shlex.join(sys.argv[1:])
+        with spelling(CALLED):
+            options = [option(name, value) for name, value in remedies.items()]
+        new = [text for text in options if shlex.join(shlex.split(text)) not in called]
+        say(f"All at once: setagree {called} {' '.join(new)}")
+
+
+def _shown_once(remedies: dict[str, Any]) -> Callable[..., None]:
+    """Return a function that prints a warning unless it has printed it before.
+
+    The function adds the options that warnings propose to `remedies`.
+    """
     printed = set[str]()
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        for name, value in getattr(message, "remedy", {}).items():
+            is_list = name == "raters"  # each warning leaves out others
+            remedies[name] = (
+                [x for x in remedies.get(name, value) if x in value] if is_list else value
+            )
         # Dropping rows on request is not worth a warning, and counts differ between groups.
         is_note = issubclass(category, DroppedRowsWarning)
         sentence = f"{message}" if is_note else f"Warning: {message}"

@@ -71,7 +71,7 @@ def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) ->
     if path.suffix.lower() in {".qdpx", ".eval"} and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             return Peek(path, names=tuple(archive.namelist()), is_binary=True)
-    source = Source(path, sheet=sheet)
+    source = Source(path, encoding, sheet=sheet)
     with readable(source), source.raw() as file:
         source = replace(source, held=file)
         with source.open() as stream:

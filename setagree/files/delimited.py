@@ -479,8 +479,7 @@ class _Survey:
             # The decoder may keep the first bytes of a character from the previous block.
             start = self.n_bytes + len(block) - len(error.object)
             line = self.n_lines + error.object[: error.start].count(b"\n") + 1
-            utf16 = start == 0 and error.object[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
-            raise self.source.undecodable(error, start, line, utf16=utf16) from error
+            raise self.source.undecodable(error, start, line) from error
 
 
 def _survey(source: Source, limit: float = inf) -> _Survey:

@@ -176,7 +176,7 @@ def _line_pieces(source: Source) -> Iterator[dict[int, str]]:
     except UnicodeDecodeError as error:
         raise FileError(
             f"{source} is not {source.encoding_name}, somewhere below line {number:,}; name its "
-            f"encoding, perhaps {option('encoding', 'utf-16')}."
+            f"encoding, perhaps {option('encoding', 'cp1252')}."
         ) from error
     if lines:
         yield lines

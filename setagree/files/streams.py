@@ -13,7 +13,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
@@ -54,6 +54,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 OPEN_DOCUMENT = "content.xml"
 """File of the cells in the archive of an OpenDocument workbook (.ods)."""
 _WORKBOOK = "xl/workbook.xml"
+_UTF16 = {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
 
 
@@ -124,12 +125,15 @@ class Source:
         """Open the decompressed bytes of the table."""
         with self.raw() as file:
             unpacked = self._unpacked(file)
-            if unpacked is None:
-                file.seek(0)
-                yield file
-                return
-            with unpacked:
-                yield unpacked
+            with nullcontext(file) if unpacked is None else unpacked as stream:
+                mark = b""
+                if with_mark(self.encoding) == "utf-8-sig" and stream.seekable():
+                    stream.seek(0)
+                    mark = stream.read(4)
+                    stream.seek(0)
+                is_utf16 = mark[:2] in _UTF16 and mark[2:] != b"\0\0"  # the mark of UTF-32
+                with _as_utf8(stream, self) if is_utf16 else nullcontext(stream) as text:
+                    yield text
 
     def content(self, limit: int) -> bytes:
         """Return the bytes of the table, or slightly more than `limit` of a larger one.
@@ -150,13 +154,11 @@ class Source:
         except UnicodeDecodeError as error:
             start = len(content) - len(error.object)  # after a byte order mark
             line = content.count(b"\n", 0, start + error.start) + 1
-            raise self.undecodable(error, start, line, utf16=True) from error
+            raise self.undecodable(error, start, line) from error
 
-    def undecodable(
-        self, error: UnicodeDecodeError, start: int, line: int, *, utf16: bool
-    ) -> FileError:
+    def undecodable(self, error: UnicodeDecodeError, start: int, line: int) -> FileError:
         """Return the error for a byte in a line; the decoded piece begins at offset `start`."""
-        likely = "utf-16" if utf16 else "latin-1" if self.encoding == "cp1252" else "cp1252"
+        likely = "latin-1" if self.encoding == "cp1252" else "cp1252"
         other = option("encoding", likely) + " or 'latin-1'" * (likely == "cp1252")
         return FileError(
             f"{self} is not {self.encoding_name}: byte 0x{error.object[error.start]:02x} at offset "
@@ -214,6 +216,19 @@ class Source:
             files = f"{counted(len(names), 'file')}{f' ({listing(names)})' if names else ''}"
             raise FileError(f"{self} is a zip archive of {files}; it must have exactly one file.")
         return cast("BinaryIO", archive.open(names[0]))
+
+
+@contextmanager
+def _as_utf8(stream: BinaryIO, source: Source) -> Iterator[BinaryIO]:
+    """Open UTF-16 text that begins with its mark as UTF-8."""
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as copy:
+        try:
+            for text in codecs.iterdecode(iter(lambda: stream.read(_PIECE), b""), "utf-16"):
+                copy.write(text.encode())
+        except UnicodeError as error:
+            raise FileError(f"{source} begins with the mark of UTF-16: {error}.") from error
+        copy.seek(0)
+        yield cast("BinaryIO", copy)
 
 
 class _UnclosedFile:

@@ -344,15 +344,20 @@ def _open_or_refuse(
         if is_last or isinstance(error, RepeatsError) or is_stdin:
             raise
         first = error
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SetagreeWarning)
+    further: list[Any] = []
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always", SetagreeWarning)
+        try:
             remedied = replace(reading, **first.remedy)
             _open_or_refuse(source, remedied, plan, no_note, tried.union(first.remedy))
-    except SetagreeError as then:
-        if then.remedy.keys().isdisjoint(first.remedy):
+        except SetagreeError as error:
+            further = [error]
+    proposals = [x.message for x in issued if getattr(x.message, "remedy", None)]
+    for then in [*proposals, *further]:
+        both = {**first.remedy, **then.remedy}
+        if len(both) > len(first.remedy) and both == {**then.remedy, **first.remedy}:
             first.args = (f"{first} Then: {then}",)
-            first.remedy = {**first.remedy, **then.remedy}
+            first.remedy = both
     raise first
 
 
@@ -695,13 +700,13 @@ def _warn_odd_units(frame: pd.DataFrame, units: Sequence[str], label_sep: str) -
         letters = zip(min(usual), max(usual), strict=False)
         prefix = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], letters))
         pattern = f"{prefix.partition('[')[0]}*"
-        if any(fnmatchcase(name, pattern) for name in odd):
-            pattern = "..."
+        is_sure = not any(fnmatchcase(name, pattern) for name in odd)
         warn(
             "columns read as units that have no answer in common with the others: "
             f"{listing(odd)}. If they are not units, name the columns of the units by a pattern: "
-            f"{option('unit', pattern)}.",
+            f"{option('unit', pattern if is_sure else '...')}.",
             SetagreeWarning,
+            **({"unit": pattern} if is_sure else {}),
         )
 
 

@@ -73,7 +73,12 @@ def warn_similar(what: str, names: Iterable[Any]) -> None:
             f"{what} that look alike are kept apart: {_groups(pairs)}. If they are one, use "
             f"{option('case', 'lower')} if only the case differs, otherwise spell them in one way.",
             SimilarLabelsWarning,
+            **({"case": "lower"} if all(_differ_in_case(group) for group in pairs) else {}),
         )
+
+
+def _differ_in_case(names: Sequence[object]) -> bool:
+    return len({name.casefold() if isinstance(name, str) else name for name in names}) == 1
 
 
 def _alike(names: Iterable[Any]) -> list[tuple[Any, ...]]:
@@ -135,8 +140,11 @@ def warn_spellings(cells: Sequence[object], codes: Codes) -> None:
         )
 
 
-def warn_separator(cells: Sequence[object], label_sep: str) -> None:
-    """Warn if all or some cells that are no lists seem to use another separator of labels."""
+def warn_separator(cells: Sequence[object], label_sep: str) -> str:
+    """Warn if all or some cells that are no lists seem to use another separator of labels.
+
+    Return the separator that the warning proposes, otherwise `label_sep`.
+    """
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lstrip()[:1] != "["]
     used = any(label_sep in text for text in texts)
     together = "".join(texts)
@@ -151,6 +159,7 @@ def warn_separator(cells: Sequence[object], label_sep: str) -> None:
                 f"such as {shorten(close[0])}, read as one label; use "
                 f"{option('label_sep', core)}: the spaces around a label do not count.",
                 SeparatorWarning,
+                label_sep=core,
             )
     mixed = _between_labels(texts, label_sep)
     cells_with |= mixed
@@ -160,7 +169,8 @@ def warn_separator(cells: Sequence[object], label_sep: str) -> None:
     elif often:
         other, some = next(iter(often.items()))
         remedy = f"did you mean {option('label_sep', other)}?"
-        if len(label_sep) > 1 and set(label_sep) <= {*_SEPARATORS}:
+        has_several = len(label_sep) > 1 and set(label_sep) <= {*_SEPARATORS}
+        if has_several:
             remedy = (
                 f"{label_sep!r} is one separator; if each of its characters is one, "
                 f"{_replacement([*often])}."
@@ -169,9 +179,12 @@ def warn_separator(cells: Sequence[object], label_sep: str) -> None:
             f"No cell contains {label_sep!r}, but {_occurrence(some, len(texts), [other])}; "
             f"{remedy}",
             SeparatorWarning,
+            **({} if has_several else {"label_sep": other}),
         )
+        return label_sep if has_several else other
     else:
-        _warn_order(texts, label_sep)
+        return _warn_order(texts, label_sep)
+    return label_sep
 
 
 def _between_labels(texts: Sequence[str], label_sep: str) -> dict[str, list[str]]:
@@ -219,8 +232,8 @@ def _replacement(others: Sequence[str], label_sep: str = ",") -> str:
     return python_or_command(in_pandas, f"put {label_sep!r} between all labels in the file")
 
 
-def _warn_order(texts: Sequence[str], label_sep: str) -> None:
-    """Warn if cells differ only in the order of the parts around a usual separator."""
+def _warn_order(texts: Sequence[str], label_sep: str) -> str:
+    """Warn if cells differ only in the order of the parts around a usual separator; return it."""
     for other in _OFTEN_INSIDE:
         first: dict[frozenset[str], tuple[str, ...]] = {}
         for text in texts if other != label_sep else ():
@@ -231,8 +244,10 @@ def _warn_order(texts: Sequence[str], label_sep: str) -> None:
                     f"No cell contains {label_sep!r}, but {shorten(before)} and {shorten(text)} "
                     f"differ only in order; did you mean {option('label_sep', other)}?",
                     SeparatorWarning,
+                    label_sep=other,
                 )
-                return
+                return other
+    return label_sep
 
 
 def n_cells(rows: npt.NDArray[Any], times: Codes | None) -> int:
@@ -255,6 +270,7 @@ def warn_markers(
                 f"it means 'no label applies', use {option('empty', spelled)}; if it means 'no "
                 f"annotation', use {option('na_values', spelled)}.",
                 MissingMarkerWarning,
+                empty=spelled,
             )
     if MARKERS.isdisjoint(seen):
         return
@@ -265,6 +281,7 @@ def warn_markers(
             f"{listing(spelled, limit=_MAX_MARKERS)}; if they do, use "
             f"{option('na_values', spelled[:_MAX_MARKERS])}.",
             MissingMarkerWarning,
+            na_values=spelled[:_MAX_MARKERS],
         )
 
 
@@ -340,6 +357,7 @@ def warn_numeric_labels(
             f"every answer is one number, such as {listing(answers[:3])}, and is read as {read}"
             f"{hint}.",
             MixedScaleWarning,
+            **({"kind": "value"} if way == option("kind", "value") else {}),
         )
 
 
@@ -415,6 +433,7 @@ def warn_columns(families: Sequence[Sequence[object]]) -> None:
             f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
             f"other; if it is not one, leave it out: {option('raters', several[0])}.",
             SetagreeWarning,
+            raters=several[0],
         )
 
 
@@ -432,6 +451,7 @@ def warn_agreed(raters: Sequence[object]) -> None:
             f"column {shorten(agreed[0])} is read as a rater; if it was derived from the others' "
             f"answers, which raises the agreement, list the raters: {option('raters', rest)}.",
             SetagreeWarning,
+            raters=rest,
         )
 
 
@@ -451,10 +471,11 @@ def warn_totals(units: Sequence[object], column: object) -> None:
         if not is_total(unit):
             continue
         which = f"unit {shorten(unit)} is at the end of the table"
-        way, condition = "", f'`{column}` != "{unit}"'
+        remedy: dict[str, Any] = {}
         if column is not None:  # named, because a column in a condition is not guessed
-            way = f" with {option('unit', column)} and {option('where', condition)}"
-        warn(f"{which}; if it sums up the others, omit it{way}.", SetagreeWarning)
+            remedy = {"unit": column, "where": f'`{column}` != "{unit}"'}
+        way = " with " * bool(remedy) + " and ".join(option(*each) for each in remedy.items())
+        warn(f"{which}; if it sums up the others, omit it{way}.", SetagreeWarning, **remedy)
 
 
 _JOINED, _JOINED_OR_COMMA = re.compile(r"[/+&]"), re.compile(r"[/+&,]")
@@ -522,8 +543,9 @@ def _warn_joined(
     match = signs.search(joined[0])
     assert match is not None  # noqa: S101 - it is joined by one of these characters
     sign, parts = match[0], sorted(set().union(*(_parts(x, signs) for x in joined)))
-    remedy = f"use {option('label_sep', sign)}"
+    remedy, options = f"use {option('label_sep', sign)}", {"label_sep": sign}
     if is_used:
+        options = {}
         replaced = f"df[column].str.replace({sign!r}, {label_sep!r}, regex=False)"
         everywhere = f"put {label_sep!r} between all labels in the file"
         remedy = python_or_command(
@@ -533,6 +555,7 @@ def _warn_joined(
         f"{_counts(joined, n_ratings)}: read as one label, although the parts {listing(parts)} "
         f"are labels as well. If {sign!r} separates labels, {remedy}.",
         SeparatorWarning,
+        **options,
     )
 
 

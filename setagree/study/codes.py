@@ -205,15 +205,19 @@ def code_label_sets(
     n_blank, spells_empty = _count_blanks(codes, cells, sets, syntax.label_sep, times)
     if syntax.blank == "empty" and spells_empty:
         warn_blanks_as_empty(n_blank)
-    if not _is_plain(texts, values, syntax.label_sep):
-        warn_separator(texts, syntax.label_sep)
-        warn_brackets(texts, syntax.label_sep)
+    other = label_sep = syntax.label_sep
+    if not _is_plain(texts, values, label_sep):
+        other = warn_separator(texts, label_sep)
+        warn_brackets(texts, label_sep)
         warn_markers(codes, cells, times=times)
         warn_numeric_labels(texts, values, scalars)
-        warn_similar("Labels", used_labels(values))
+        labels = used_labels(values)
+        if other != label_sep:  # the labels that the other separator leaves
+            labels = frozenset(part.strip() for text in texts for part in text.split(other))
+        warn_similar("Labels", labels)
     codes = recode(codes, merged)
-    if values and syntax.codebook is None:
-        warn_of_odd_labels(values, codes, syntax.label_sep, times)
+    if values and syntax.codebook is None and other == label_sep:
+        warn_of_odd_labels(values, codes, label_sep, times)
     return Answers(codes, values, "labels", n_blank, is_text, spells_empty)
 
 

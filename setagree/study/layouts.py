@@ -218,7 +218,7 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
         )
     warn_totals(ids.tolist(), unit)
     if raters is None:
-        _check_stray_columns(columns)
+        _check_stray_columns(columns, has_unit=unit is not None)
         warn_agreed(names)
     else:
         _warn_texts(columns)
@@ -379,29 +379,31 @@ def stacked_answers(columns: Sequence[Column]) -> Column:
     return pd.Series(np.concatenate([as_objects(c) for c in columns]), dtype=object)
 
 
-def _check_stray_columns(columns: Sequence[Column]) -> None:
+def _check_stray_columns(columns: Sequence[Column], *, has_unit: bool) -> None:
     """Raise an error for a column of identifiers or free text among columns of answers."""
     cells, parts = _distinct_answers(columns)
     strays = _strays(cells, parts)
-    advice = partial(_advice, columns, parts, strays)
-    if (odd := _first_named(columns, _NO_RATERS)) is not None:
-        raise DataError(
-            f"column {odd!r} seems not to be a rater; if it is not one, list the raters: {advice()}"
+    unlike = [(c.name, *x) for c, x in zip(columns, strays, strict=True) if x[0]]
+    may_be_unit = (odd := _first_named(columns, _NO_RATERS)) is None
+    if not may_be_unit:
+        what = "seems not to be a rater; if it is not one,"
+    elif unlike:
+        odd, n, n_cells = unlike[0]
+        what = (
+            "looks like unit identifiers or free text, not like the answers of a rater "
+            f"({n} of its {n_cells} cells are different, and most occur in no other column);"
         )
-    for column, (n_distinct, n_cells) in zip(columns, strays, strict=True):
-        if n_distinct:
-            raise DataError(
-                f"column {column.name!r} looks like unit identifiers or free text, not like the "
-                f"answers of a rater ({n_distinct} of its {n_cells} cells are different, and most "
-                f"occur in no other column); use {option('unit', column.name)}, or list the "
-                f"raters: {advice()}"
-            )
-    if (odd := _first_named(columns, UNIT_NAMES)) is not None:
-        raise DataError(
-            f"column {odd!r} has the name of units; use {option('unit', odd)}, or list the "
-            f"raters: {advice()}"
-        )
-    _warn_families(columns, cells, parts)
+    elif (odd := _first_named(columns, UNIT_NAMES)) is not None:
+        what = "has the name of units;"
+    else:
+        _warn_families(columns, cells, parts)
+        return
+    advice, raters = _advice(columns, parts, strays)
+    or_unit = f" use {option('unit', odd)}, or" if may_be_unit else ""
+    is_sure = len(raters) == 1 and (has_unit or not may_be_unit)
+    raise DataError(f"column {odd!r} {what}{or_unit} list the raters: {advice}").having(
+        remedy={"raters": raters[0]} if is_sure else {}
+    )
 
 
 def _warn_families(
@@ -426,7 +428,7 @@ def _warn_texts(columns: Sequence[Column]) -> None:
                 f"{counted(n_distinct, 'distinct text')} in {counted(len(column), 'row')}, and "
                 f"most occur in no other column. If these are texts or names of units, use "
                 f"{option('unit', column.name)}, or list the raters without it: "
-                f"{_advice(columns, parts, strays)}",
+                f"{_advice(columns, parts, strays)[0]}",
                 SetagreeWarning,
             )
     if not any(n for n, _ in strays):
@@ -461,8 +463,8 @@ def _strays(cells: Sequence[Cells], parts: Sequence[set[str]]) -> list[tuple[int
 
 def _advice(
     columns: Sequence[Column], parts: Sequence[set[str]], strays: Sequence[tuple[int, int]]
-) -> str:
-    """Return the option that lists the possible raters, once per group of columns."""
+) -> tuple[str, list[list[Any]]]:
+    """Return the option that lists the possible raters, once per group of columns; the groups."""
     odd = _NO_RATERS | UNIT_NAMES
     names = [column.name for column in columns]
     possible = [
@@ -474,12 +476,11 @@ def _advice(
     families = [[names[k] for k in possible if k in family] for family in answer_families(parts)]
     several = [family for family in families if len(family) > 1] or [[names[k] for k in possible]]
     rest = [[name for name in family if not is_agreed(name)] for family in several]
-    if not agreed or min(map(len, rest)) < 2:
-        return f"{' or '.join(option('raters', family) for family in several)}."
-    return (
-        f"{' or '.join(option('raters', family) for family in rest)} (without "
-        f"{listing(agreed)}, which may be derived from the others' answers)."
-    )
+    end = "."
+    if agreed and min(map(len, rest)) > 1:
+        several = rest
+        end = f" (without {listing(agreed)}, which may be derived from the others' answers)."
+    return f"{' or '.join(option('raters', family) for family in several)}{end}", several
 
 
 def _first_named(columns: Sequence[Column], names: set[str]) -> Hashable | None:

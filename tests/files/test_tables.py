@@ -411,8 +411,18 @@ class TestNoTable:
     def test_a_character_cut_by_the_end(self, write):
         assert "byte 0xe2 at offset 15" in refusal(write(b"unit,labels\nu1,\xe2\x82"))
 
-    def test_utf16_is_recognised(self, write):
-        assert "encoding='utf-16'" in refusal(write("unit,labels\nu1,a\n", encoding="utf-16"))
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+    @pytest.mark.parametrize("pack", [bytes, gzip.compress])
+    def test_utf16_is_read_if_it_begins_with_its_mark(self, write, encoding, pack):
+        mark = "" if encoding == "utf-16" else "\ufeff"
+        text = f"{mark}Einheit;Antwort\r\nu1;Ärger\r\nu2;😀\r\n".encode(encoding)
+        table = read_table(write(pack(text)))
+        assert table.to_dict("list") == {"Einheit": ["u1", "u2"], "Antwort": ["Ärger", "😀"]}
+
+    def test_utf16_that_is_cut_off(self, write):
+        content = "unit,labels\nu1,a\n".encode("utf-16")
+        assert "begins with the mark of UTF-16" in refusal(write(content[:-1]))
+        assert "is not UTF-8" in refusal(write("unit,labels\nu1,a\n".encode("utf-32")))
 
     def test_another_encoding_that_does_not_fit(self, write):
         assert "is not ascii" in refusal(write("unit,labels\nu1,é\n"), encoding="ascii")
