@@ -225,11 +225,10 @@ def _shown_once(remedies: dict[str, Any]) -> Callable[..., None]:
     printed = set[str]()
 
     def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-        for name, value in getattr(message, "remedy", {}).items():
-            is_list = name == "raters"  # each warning leaves out others
-            remedies[name] = (
-                [x for x in remedies.get(name, value) if x in value] if is_list else value
-            )
+        remedy = dict(getattr(message, "remedy", {}))
+        if {"raters"} <= remedy.keys() & remedies.keys():  # each warning leaves out others
+            remedy["raters"] = [x for x in remedies["raters"] if x in remedy["raters"]]
+        remedies.update(remedy)
         # Dropping rows on request is not worth a warning, and counts differ between groups.
         is_note = issubclass(category, DroppedRowsWarning)
         sentence = f"{message}" if is_note else f"Warning: {message}"

@@ -9,10 +9,10 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from itertools import islice
+from itertools import chain, islice
 from math import inf
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 from xml.etree import ElementTree as ET
 
 from setagree.errors import (
@@ -36,6 +36,9 @@ _MAX_XML = 2**31
 _FEW_BYTES = 2**20
 _MAX_ROWS = 2**20
 """Largest number of rows of a sheet."""
+
+NumberedRows: TypeAlias = Iterator[tuple[int, list[str]]]
+"""Rows of a sheet with their numbers."""
 
 
 def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
@@ -112,56 +115,47 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     return with_header(source, pd.DataFrame(cells, columns=places))
 
 
-def _text_rows(
-    source: Source, file: BinaryIO, limit: int | None
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of an Excel sheet that are not blank, with their numbers."""
-    sheet = _only_sheet(source, _loaded(file))
-    first = source.n_above
-    rows = slice(first, None if limit is None else first + limit)
-    cells = list(islice(_cells(sheet), rows.start, rows.stop))
-    formulas = any(cell.data_type == "f" for row in cells for cell in row)
-    # The stored results of formulas require a second reading.
-    stored = iter(cells)
-    if formulas:
-        read_again = _cells(_loaded(file, data_only=True)[sheet.title])
-        stored = islice(read_again, rows.start, rows.stop)
-    for n, (row, values) in enumerate(zip(cells, stored, strict=True), start=first + 1):
-        for cell, value in zip(row, values, strict=True):
-            if cell.data_type == "f" and value.value is None:
-                raise FileError(
-                    f"{source}, cell {cell.coordinate} is a formula whose result is not stored; "
-                    "open the workbook, save it, and read it again."
-                )
-            if value.data_type == "e":
-                raise FileError(f"{source}, cell {cell.coordinate} is an error, {value.value}.")
+def _text_rows(source: Source, file: BinaryIO, limit: int | None) -> NumberedRows:
+    """Yield the rows of an Excel sheet that are not blank."""
+    book, first = _loaded(file), source.n_above
+    sheets = {sheet.title: _cells(sheet) for sheet in book.worksheets}
+    title = _sheet_name(source, {x: ([c.value for c in r] for r in y) for x, y in sheets.items()})
+    last = None if limit is None else first + limit
+    cells = list(islice(_cells(book[title]), first, last))
+    if any(cell.data_type == "f" for row in cells for cell in row):
+        # The stored results of formulas require a second reading.
+        stored = list(islice(_cells(_loaded(file, data_only=True)[title]), first, last))
+        pairs = zip(chain(*cells), chain(*stored), strict=True)
+        if absent := [a.coordinate for a, b in pairs if a.data_type == "f" and b.value is None]:
+            formulas = counted(len(absent), "cell is a formula", "cells are formulas")
+            raise FileError(
+                f"{source}: {formulas} whose result is not stored ({listing(absent)}); save the "
+                "workbook in a spreadsheet program, or delete what is in these cells."
+            )
+        cells = stored
+    for n, values in enumerate(cells, start=first + 1):
+        if wrong := [cell for cell in values if cell.data_type == "e"]:
+            raise FileError(f"{source}, cell {wrong[0].coordinate} is an error, {wrong[0].value}.")
         texts = [_as_text(cell.value) for cell in values]
         if any(text.strip() for text in texts):
             yield n, texts
 
 
-def _open_document_rows(
-    source: Source, file: BinaryIO, limit: int | None
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of an OpenDocument sheet (.ods) that are not blank, with their numbers."""
+def _open_document_rows(source: Source, file: BinaryIO, limit: int | None) -> NumberedRows:
+    """Yield the rows of an OpenDocument sheet (.ods) that are not blank."""
     file.seek(0)
     with zipfile.ZipFile(file) as archive:
         text = archive.read(OPEN_DOCUMENT)
     if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
         raise FileError(f"{source} declares a document type.")
-    sheets = {
-        str(_attribute(table, "name")): table
-        for table in ET.fromstring(text).iterfind(  # noqa: S314 - no document type, see above
-            ".//{*}spreadsheet/{*}table"
-        )
-    }
-    rows_of = {name: list(_repeated_rows(sheet)) for name, sheet in sheets.items()}
+    tables = ET.fromstring(text).iterfind(".//{*}spreadsheet/{*}table")  # noqa: S314 - see above
+    rows_of = {str(_attribute(table, "name")): list(_repeated_rows(table)) for table in tables}
     name = _sheet_name(source, {name: (x for _, x in rows) for name, rows in rows_of.items()})
     last = source.n_above + limit if limit is not None else inf
     yield from ((n, cells) for n, cells in rows_of[name] if source.n_above < n <= last)
 
 
-def _repeated_rows(sheet: ET.Element) -> Iterator[tuple[int, list[str]]]:
+def _repeated_rows(sheet: ET.Element) -> NumberedRows:
     """Yield the rows that are not blank; a repeated row or cell is stored once, with a count."""
     number = 0
     for row in sheet.iterfind(".//{*}table-row"):
@@ -200,13 +194,6 @@ def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:
     return openpyxl.load_workbook(file, read_only=True, data_only=data_only)
 
 
-def _only_sheet(source: Source, book: Any) -> Any:
-    """Return the sheet of the source's name or number, or the only one with cells."""
-    sheets = {sheet.title: sheet for sheet in book.worksheets}
-    rows = {title: ([c.value for c in row] for row in _cells(s)) for title, s in sheets.items()}
-    return sheets[_sheet_name(source, rows)]
-
-
 def _width(rows: Iterable[Sequence[object]]) -> int:
     """Return the largest number of cells in a row; 2 or more is enough."""
     width = 0
@@ -237,11 +224,10 @@ def _sheet_name(source: Source, rows: Mapping[str, Iterable[Sequence[object]]]) 
     if not filled:
         raise FileError(f"{source} has no cells.")
     if len(tables) > 1:
-        error = FileError(
+        raise FileError(
             f"{source} has cells in {len(filled)} sheets ({listing(filled)}); "
             f"choose one with {option('sheet', tables[0])}."
-        )
-        raise error.having(remedy={"sheet": tables[0]})
+        ).having(remedy={"sheet": tables[0]})
     if len(filled) > 1:
         others = listing([title for title in filled if title != tables[0]])
         way = option("sheet", tables[0])

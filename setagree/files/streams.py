@@ -54,7 +54,6 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 OPEN_DOCUMENT = "content.xml"
 """File of the cells in the archive of an OpenDocument workbook (.ods)."""
 _WORKBOOK = "xl/workbook.xml"
-_UTF16 = {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}
 _DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile)
 
 
@@ -127,11 +126,13 @@ class Source:
             unpacked = self._unpacked(file)
             with nullcontext(file) if unpacked is None else unpacked as stream:
                 mark = b""
-                if with_mark(self.encoding) == "utf-8-sig" and stream.seekable():
+                if stream.seekable():
                     stream.seek(0)
                     mark = stream.read(4)
                     stream.seek(0)
-                is_utf16 = mark[:2] in _UTF16 and mark[2:] != b"\0\0"  # the mark of UTF-32
+                is_utf16 = mark.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+                is_utf16 = is_utf16 and mark[2:] != b"\0\0"  # the mark of UTF-32
+                is_utf16 = is_utf16 and with_mark(self.encoding) == "utf-8-sig"
                 with _as_utf8(stream, self) if is_utf16 else nullcontext(stream) as text:
                     yield text
 

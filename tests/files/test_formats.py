@@ -435,7 +435,7 @@ class TestExcel:
 
     def test_formulas(self, write):
         path = write(workbook([["unit", "labels"], ["u1", '="a"&"b"']]), "a.xlsx")
-        assert "cell B2 is a formula whose result is not stored" in refusal(path)
+        assert "1 cell is a formula whose result is not stored ('B2');" in refusal(path)
 
     def test_stored_results(self, write):
         content = workbook([["unit", "labels"], ["u1", '="a"&"b"']])
