@@ -66,19 +66,22 @@ _MAX_MARKERS = 20
 _SHOWN = 5
 
 
-def warn_similar(what: str, names: Iterable[Any]) -> None:
-    """Warn if names differ only in case, in type, or in characters that are hard to see."""
-    if pairs := _alike(sorted_labels(names)):
-        warn(
-            f"{what} that look alike are kept apart: {_groups(pairs)}. If they are one, use "
-            f"{option('case', 'lower')} if only the case differs, otherwise spell them in one way.",
-            SimilarLabelsWarning,
-            **({"case": "lower"} if all(_differ_in_case(group) for group in pairs) else {}),
-        )
+def warn_similar(what: str, names: Iterable[Any], *, have_case: bool = True) -> None:
+    """Warn if names differ only in case, in type, or in characters that are hard to see.
 
-
-def _differ_in_case(names: Sequence[object]) -> bool:
-    return len({name.casefold() if isinstance(name, str) else name for name in names}) == 1
+    The case of names that `have_case` is that of the option `case`.
+    """
+    if not (groups := _alike(sorted_labels(names))):
+        return
+    folded = ({x.casefold() if isinstance(x, str) else x for x in group} for group in groups)
+    is_case = have_case and all(len(names) == 1 for names in folded)
+    way = f"use {option('case', 'lower')} if only the case differs, otherwise " * have_case
+    warn(
+        f"{what} that look alike are kept apart: {_groups(groups)}. If they are one, {way}spell "
+        "them in one way.",
+        SimilarLabelsWarning,
+        **({"case": "lower"} if is_case else {}),
+    )
 
 
 def _alike(names: Iterable[Any]) -> list[tuple[Any, ...]]:
@@ -323,16 +326,6 @@ def warn_absent(markers: Sequence[object], cells: Sequence[object], name: str) -
     if cases := [x for x in cells if isinstance(x, str) and x.casefold() in folded]:
         message += f" Capital letters count: there is {shorten(cases[0])}."
     warn(message, MissingMarkerWarning)
-
-
-def warn_alike(what: str, names: Sequence[object]) -> None:
-    """Warn if names of units or raters look alike or differ only in case or type (1 and "1")."""
-    if alike := sorted(_alike(sorted(names, key=repr)), key=repr):
-        warn(
-            f"{what} that look alike are kept apart: {_groups(alike)}. If they are one, spell them "
-            "in one way.",
-            SimilarLabelsWarning,
-        )
 
 
 def warn_numeric_labels(

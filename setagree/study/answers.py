@@ -24,6 +24,7 @@ def _rows() -> Any:
     return (list, tuple, range, np.ndarray, pd.api.extensions.ExtensionArray, pd.Series, pd.Index)
 
 
+_SHOWN = 12
 _FORMS = (
     "pass one sequence of answers per rater (None where there is none), as in "
     "krippendorff_alpha(a, b); one array or list of lists, raters x units; a dict of rater to "
@@ -209,7 +210,7 @@ def _is_triple(row: Any) -> bool:
 
 def _no_answers(data: Sequence[Any]) -> DataError:
     """Return the error for objects of another form, with their shapes."""
-    shapes = " and ".join([_shape(obj) for obj in data][:12])
+    shapes = " and ".join([_shape(obj) for obj in data[:_SHOWN]])
     is_option = any(isinstance(obj, str | int | float) for obj in data)
     hint = f" Options have names, as in {option('distance', 'jaccard')}." if is_option else ""
     return DataError(f"cannot read answers of shape {shapes}; {_FORMS}.{hint}")
@@ -220,17 +221,13 @@ def _shape(data: object) -> str:
     if isinstance(data, pd.DataFrame | np.ndarray):
         return str(data.shape)
     if isinstance(data, Mapping):
-        return f"{{{counted(len(data), 'key')}: {_joined(map(_shape, data.values()))}}}"
+        shapes = [*dict.fromkeys(map(_shape, data.values()))]
+        return f"{{{counted(len(data), 'key')}: {', '.join(shapes[:_SHOWN])}}}"
     if not isinstance(data, _rows()):
         return f"{type(data).__name__} ({shorten(data, limit=40)})"
     if not any(isinstance(row, _rows()) for row in data):
         return f"({len(data)},)"
-    lengths = [str(len(row)) if isinstance(row, _rows()) else "1" for row in data]
-    if len({*lengths}) == 1:
+    lengths = [*dict.fromkeys(len(row) if isinstance(row, _rows()) else 1 for row in data)]
+    if len(lengths) == 1:
         return f"({len(data)}, {lengths[0]})"
-    return f"{counted(len(data), 'row')} of {_joined(lengths)} answers"
-
-
-def _joined(parts: Iterable[str]) -> str:
-    distinct = [*dict.fromkeys(parts)]
-    return ", ".join(distinct[:5]) + (", ..." if len(distinct) > 5 else "")
+    return f"{counted(len(data), 'row')} of {listing(lengths)} answers"

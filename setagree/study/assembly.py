@@ -29,7 +29,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.lazy import pd
-from setagree.study.answer_warnings import is_total, n_cells, warn_alike, warn_merged_names
+from setagree.study.answer_warnings import is_total, n_cells, warn_merged_names, warn_similar
 from setagree.study.codes import (
     MISSING,
     Answers,
@@ -179,7 +179,7 @@ def _coded_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_
 def warn_names(what: str, names: npt.NDArray[np.object_]) -> None:
     """Warn of names that look alike, unless there are more than `_MANY_NAMES`."""
     if len(names) <= _MANY_NAMES and may_look_alike(listed := names.tolist()):
-        warn_alike(what, listed)
+        warn_similar(what, listed, have_case=False)
 
 
 def code_answers(

@@ -58,10 +58,9 @@ from setagree.study.reading import ANSWER_KINDS, AnswerKind
 from setagree.study.scalars import code_scalars
 from setagree.wording.label_sets import Label
 
+_MARGINS = {"all", "sum", "total", "totals"}
 UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
 """Usual names of columns of units, which are neither raters nor counts."""
-
-_SUM_NAMES = {"all", "total", "sum"}
 
 
 def read_counts(
@@ -114,14 +113,7 @@ def _table_of_counts(table: Any, values: Sequence[object] | None) -> pd.DataFram
         )
     if not table.size:
         raise DataError(f"a table of counts of shape {table.shape} has no counts.")
-    for column in table.columns:
-        check_text(column, "the column of counts")
-    nameless = [k for k, name in enumerate(as_objects(table.columns)) if is_missing(name)]
-    if nameless:
-        raise DataError(
-            f"{counted(len(nameless), 'column')} of counts without a name (first: column "
-            f"{nameless[0]}); name the value that it counts, the empty set as ''."
-        )
+    _check_nameless("column of counts", as_objects(table.columns))
     return table
 
 
@@ -143,26 +135,27 @@ def _check_odd_axes(table: pd.DataFrame, counts: Floats) -> None:
     if odd:
         raise DataError(f"column {odd[0]!r} has the name of units; make it the index.")
     sums = counts[:, :-1].sum(axis=1)
-    if names[-1] in _SUM_NAMES and len(names) > 2 and np.allclose(counts[:, -1], sums):
+    if names[-1] in _MARGINS and len(names) > 2 and np.allclose(counts[:, -1], sums):
         raise DataError(f"column {table.columns[-1]!r} is the sum of the others; remove it.")
 
 
-def _as_counts(table: pd.DataFrame) -> Floats:
+def _as_counts(table: pd.DataFrame, *, whole: bool = False) -> Floats:
+    """Return the cells of a table of counts; raise an error unless they are counts."""
     try:
         counts = table.to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
         raise DataError(
-            "a table of counts must have only numbers; make the units the index."
+            "a table of counts must have only numbers; make the names of its rows the index."
         ) from error
-    bad = ~np.isfinite(counts) | (counts < 0)
+    bad = ~np.isfinite(counts) | (counts < 0) | (whole & (counts != np.round(counts)))
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise DataError(
-            f"a count must be a number of at least 0; unit {table.index[row]!r}, value "
-            f"{table.columns[column]!r} has {counts[row, column]}."
+            f"a count must be a {'whole ' * whole}number of at least 0; row {table.index[row]!r}, "
+            f"column {table.columns[column]!r} has {counts[row, column]}."
         )
     if not counts.any():
-        raise DataError("the table of counts has only zeros.")
+        raise DataError("the table of counts has no count above 0.")
     return counts
 
 
@@ -172,7 +165,6 @@ _TRANSPOSE = (
     "rows are read as units and columns as raters. If each row is a rater, as in a reliability "
     "matrix, pass table.T."
 )
-_MARGINS = {"all", "sum", "total", "totals"}
 
 Cells: TypeAlias = tuple[list[Any], list[int]]
 """The distinct cells of a column that are not missing, and the number of each."""
@@ -259,7 +251,13 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
     _check_halves("rater", raters)
     _check_nameless("row of the contingency table", as_objects(table.index))
     _check_nameless("column of the contingency table", as_objects(table.columns))
-    counts = _whole_counts(table)
+    counts = _as_counts(table, whole=True)
+    if (total := counts.sum()) > _MAX_UNITS:
+        raise DataError(
+            f"the contingency table counts {total:,.0f} units; at most {_MAX_UNITS:,} can be "
+            "written as annotations."
+        )
+    counts = counts.astype(np.int64)
     axes = (table.index, table.columns)
     if all(isinstance(axis, pd.RangeIndex) and axis.start == 0 for axis in axes):
         raise DataError(
@@ -546,26 +544,6 @@ def _check_margins(table: pd.DataFrame, counts: npt.NDArray[np.int64]) -> None:
                 f"the last {('row', 'column')[axis]} of the contingency table, {name!r}, is the "
                 "sum of the others; remove the margins."
             )
-
-
-def _whole_counts(table: pd.DataFrame) -> npt.NDArray[np.int64]:
-    try:
-        counts = table.to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DataError("a contingency table must have only counts.") from error
-    bad = ~np.isfinite(counts) | (counts < 0) | (counts != np.round(counts))
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise DataError(
-            f"a count must be a whole number of at least 0; row {table.index[row]!r}, "
-            f"column {table.columns[column]!r} has {counts[row, column]}."
-        )
-    if not 0 < counts.sum() <= _MAX_UNITS:
-        raise DataError(
-            f"the contingency table counts {counts.sum():,.0f} units; 1 to {_MAX_UNITS:,} can be "
-            "written as annotations."
-        )
-    return counts.astype(np.int64)
 
 
 def _as_flags(array: npt.ArrayLike, what: str) -> npt.NDArray[np.bool_]:

@@ -506,6 +506,6 @@ def test_no_rows_no_columns():
         DataError, sa.Annotations.from_long, pd.DataFrame()
     )
     assert "0 raters" in sentence(DataError, sa.Annotations.from_wide, pd.DataFrame(index=[1]))
-    assert "0 units" in sentence(DataError, sa.Annotations.from_contingency, pd.DataFrame())
+    assert "no count above 0" in sentence(DataError, sa.Annotations.from_contingency, pd.DataFrame())
     assert "has no counts" in sentence(DataError, sa.Tally.from_counts, pd.DataFrame())
     assert sentence(DataError, sa.agreement, long_table()) == nothing

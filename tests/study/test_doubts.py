@@ -23,7 +23,7 @@ from setagree.errors import (
     spelling,
 )
 from setagree.study import codes
-from setagree.study.answer_warnings import warn_alike, warn_similar
+from setagree.study.answer_warnings import warn_similar
 from setagree.study.labels import LabelSyntax
 
 
@@ -94,7 +94,7 @@ def test_the_test_for_like_names_hides_none(names):
     if not codes.may_look_alike(names):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warn_alike("Units", names)
+            warn_similar("Units", names, have_case=False)
             warn_similar("Labels", names)
 
 
@@ -157,7 +157,7 @@ def test_a_second_separator_between_known_labels(cells, cell):
 
 def test_no_warning_prints_a_tuple():
     with pytest.warns(SimilarLabelsWarning) as caught:
-        warn_alike("Raters", ["Ann", "ann", "bob"])
+        warn_similar("Raters", ["Ann", "ann", "bob"], have_case=False)
     assert str(caught[0].message) == (
         "Raters that look alike are kept apart: 'Ann' and 'ann'. If they are one, spell them in "
         "one way."

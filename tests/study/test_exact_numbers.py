@@ -112,7 +112,7 @@ def test_text_of_two_kinds_of_file(tmp_path):
 def test_a_number_and_its_text(tmp_path, role):
     odd = [{"unit": "u", "rater": "a", "labels": ["x"], role: name} for name in (1, "1", "other")]
     path = save(tmp_path, "ids.json", odd)
-    with pytest.warns(SimilarLabelsWarning, match=r"look alike are kept apart: '1' and 1\. If"):
+    with pytest.warns(SimilarLabelsWarning, match=r"look alike are kept apart: 1 and '1'\. If"):
         study = sa.Annotations.from_long(read_table(path))
     assert (study.n_units, study.n_raters)[role == "rater"] == 3
 

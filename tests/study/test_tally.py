@@ -186,7 +186,7 @@ class TestFromCounts:
     )
     def test_what_is_no_count(self, cell, shown):
         table = pd.DataFrame({"a": [1, 2], "b": [0, cell]}, index=["u1", "u2"])
-        with pytest.raises(DataError, match=f"unit 'u2', value 'b' has {shown}"):
+        with pytest.raises(DataError, match=f"row 'u2', column 'b' has {shown}"):
             Tally.from_counts(table)
 
     @pytest.mark.parametrize("form", [list, tuple, np.array])
@@ -196,12 +196,12 @@ class TestFromCounts:
         same(made, Tally.from_counts(table))
 
     def test_text(self):
-        with pytest.raises(DataError, match="only numbers; make the units the index"):
+        with pytest.raises(DataError, match="only numbers; make the names of its rows the index"):
             Tally.from_counts(pd.DataFrame({"unit": ["u1", "u2"], "a": [1, 2]}))
 
     @pytest.mark.parametrize("name", [None, float("nan"), pd.NA])
     def test_columns_without_a_name(self, name):
-        with pytest.raises(DataError, match=r"1 column of counts without a name \(first: column 1"):
+        with pytest.raises(DataError, match=r"1 column of counts without a name \(first: number 2"):
             Tally.from_counts(pd.DataFrame([[1, 1], [2, 0]], columns=["a", name]))
 
     def test_a_unit_with_two_rows(self):
@@ -235,7 +235,7 @@ class TestFromCounts:
         [
             (pd.DataFrame(), r"shape \(0, 0\) has no counts"),
             (pd.DataFrame({"a": []}), r"shape \(0, 1\) has no counts"),
-            (pd.DataFrame({"a": [0, 0]}), "has only zeros"),
+            (pd.DataFrame({"a": [0, 0]}), "has no count above 0"),
             (np.ones((2, 2)), r"got a ndarray; pass a DataFrame .* values=\['a', 'b'\]"),
             (pd.Series([1, 2]), "Expected a table of counts, got a Series"),
         ],

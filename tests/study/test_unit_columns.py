@@ -179,7 +179,7 @@ class TestNamesOfGroups:
 
     @pytest.mark.parametrize(("role", "said"), [("cluster", "Clusters"), ("strata", "Strata")])
     def test_look_alikes(self, role, said):
-        words = f"{said} that look alike are kept apart: '1' and 1, 'A' and 'a'. If they are one"
+        words = f"{said} that look alike are kept apart: 1 and '1', 'A' and 'a'. If they are one"
         with pytest.warns(SimilarLabelsWarning, match=words):
             study = self.STUDY.sampled(**{role: self.named(*self.NAMES)})
         assert study.units_frame[role].nunique() == 6
@@ -190,7 +190,7 @@ class TestNamesOfGroups:
         sa.agreement(frame, unit="unit", rater="rater", labels="labels", cluster="doc")
         said = [str(one.message) for one in recwarn if one.category is SimilarLabelsWarning]
         assert len(said) == 1
-        assert said[0].startswith("Clusters that look alike are kept apart: '1' and 1, 'A' and")
+        assert said[0].startswith("Clusters that look alike are kept apart: 1 and '1', 'A' and")
 
     @pytest.mark.parametrize("road", ["mapping", "frame", "csv"])
     def test_merged(self, road, tmp_path):
