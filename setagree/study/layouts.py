@@ -251,13 +251,13 @@ def from_contingency(table: pd.DataFrame, raters: tuple[object, object]) -> Long
     _check_halves("rater", raters)
     _check_nameless("row of the contingency table", as_objects(table.index))
     _check_nameless("column of the contingency table", as_objects(table.columns))
-    counts = _as_counts(table, whole=True)
-    if (total := counts.sum()) > _MAX_UNITS:
+    cells = _as_counts(table, whole=True)
+    if (total := cells.sum()) > _MAX_UNITS:
         raise DataError(
             f"the contingency table counts {total:,.0f} units; at most {_MAX_UNITS:,} can be "
             "written as annotations."
         )
-    counts = counts.astype(np.int64)
+    counts = cells.astype(np.int64)
     axes = (table.index, table.columns)
     if all(isinstance(axis, pd.RangeIndex) and axis.start == 0 for axis in axes):
         raise DataError(

@@ -506,6 +506,7 @@ def test_no_rows_no_columns():
         DataError, sa.Annotations.from_long, pd.DataFrame()
     )
     assert "0 raters" in sentence(DataError, sa.Annotations.from_wide, pd.DataFrame(index=[1]))
-    assert "no count above 0" in sentence(DataError, sa.Annotations.from_contingency, pd.DataFrame())
+    of_counts = sa.Annotations.from_contingency
+    assert "no count above 0" in sentence(DataError, of_counts, pd.DataFrame())
     assert "has no counts" in sentence(DataError, sa.Tally.from_counts, pd.DataFrame())
     assert sentence(DataError, sa.agreement, long_table()) == nothing
