@@ -12,11 +12,12 @@ place, integrated over the places.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from setagree.checks import Codes, Floats, check_cost
 from setagree.errors import DataError, counted, option, shorten
@@ -65,30 +66,25 @@ def rotated_estimates(
     return np.asarray(1 - O / float(agreement.sums.totals.M) / y)
 
 
-def _documents(agreement: Agreement) -> list[tuple[float, list[_Track]]]:
-    """Return the length of each document, and the answers of each rater along it."""
+def _documents(agreement: Agreement) -> Iterator[tuple[float, list[_Track]]]:
+    """Yield the length of each document, and the answers of each rater along it."""
     study, sample = require_study(agreement, "permutation_test"), agreement.case.sample
     assert sample is not None  # noqa: S101 - units have sizes
     assert sample.groups is not None  # noqa: S101
-    size, document = agreement.case.pairable_weights, sample.groups[study.unit_codes]
-    order = np.lexsort((study.unit_codes, study.rater_codes, document))
-    lengths, out = np.bincount(sample.groups, size), list[tuple[float, list[_Track]]]()
-    bounds = np.cumsum(np.bincount(document, minlength=len(lengths)))[:-1]
-    each = zip(np.split(order, bounds), np.bincount(sample.groups).tolist(), strict=True)
-    for d, (rows, n_units) in enumerate(each):
-        raters, n = np.unique(study.rater_codes[rows], return_counts=True)
+    columns = {"rater": study.rater_codes, "unit": study.unit_codes, "value": study.value_codes}
+    rows = pd.DataFrame(columns).sort_values(["rater", "unit"])
+    rows["size"] = agreement.case.pairable_weights[rows["unit"]]
+    for d, each in rows.groupby(sample.groups[rows["unit"]]):
+        n, n_units = each["rater"].value_counts(sort=False), each["unit"].nunique()
         if (n < n_units).any():
             raise DataError(
-                f"rater {shorten(study.raters[raters[n < n_units][0]])} annotated a part of "
+                f"rater {shorten(study.raters[n.index[n < n_units][0]])} annotated a part of "
                 f"{shorten(sample.names[d])} ({sample.by}); only answers to whole ones are rotated."
             )
-        ends = np.cumsum(size[study.unit_codes[rows[:n_units]]])
-        starts, tracks = np.concatenate([[0.0], ends[:-1]]), []
-        for values in study.value_codes[rows].reshape(-1, n_units):
-            changes = np.diff(values, prepend=-1) != 0
-            tracks.append((starts[changes], values[changes]))
-        out.append((float(lengths[d]), tracks))
-    return out
+        size, values = (each[x].to_numpy().reshape(-1, n_units) for x in ("size", "value"))
+        ends = np.cumsum(size[0])
+        starts, changes = ends - size[0], np.diff(values, prepend=-1) != 0
+        yield ends[-1], [(starts[new], row[new]) for row, new in zip(values, changes, strict=True)]
 
 
 def _apart(
