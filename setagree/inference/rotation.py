@@ -74,12 +74,14 @@ def _documents(agreement: Agreement) -> Iterator[tuple[float, list[_Track]]]:
     columns = {"rater": study.rater_codes, "unit": study.unit_codes, "value": study.value_codes}
     rows = pd.DataFrame(columns).sort_values(["rater", "unit"])
     rows["size"] = agreement.case.pairable_weights[rows["unit"]]
-    for d, each in rows.groupby(sample.groups[rows["unit"]]):
+    rows["document"] = sample.groups[rows["unit"]]
+    for _, each in rows.groupby("document"):
         n, n_units = each["rater"].value_counts(sort=False), each["unit"].nunique()
         if (n < n_units).any():
+            rater, name = n.index[n < n_units][0], sample.names[each["document"].iloc[0]]
             raise DataError(
-                f"rater {shorten(study.raters[n.index[n < n_units][0]])} annotated a part of "
-                f"{shorten(sample.names[d])} ({sample.by}); only answers to whole ones are rotated."
+                f"rater {shorten(study.raters[rater])} annotated a part of {shorten(name)} "
+                f"({sample.by}); only answers to whole ones are rotated."
             )
         size, values = (each[x].to_numpy().reshape(-1, n_units) for x in ("size", "value"))
         ends = np.cumsum(size[0])

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, compress, product
+from itertools import compress, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,6 +47,9 @@ Done: TypeAlias = "Literal['all'] | Iterable[tuple[Any, Any]] | None"
 PLACE = "\0place"
 """Column of the file and the row of each row of a table, for errors."""
 
+_LONG = re.compile("[\U00010000-\U0010ffff]")
+_SECOND = "\udfff"
+"""Sign for the second UTF-16 unit of a character such as an emoji."""
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -113,16 +116,17 @@ class Spans:
             )
         self.done[pair] = place
         if text is not None:
-            self.add_text(document, text, place)
+            self.add_of("text", document, text, place)
         return pair
 
-    def add_text(self, document: Hashable, text: str, place: str) -> None:
-        """Add the text of a document; raise DataError if it has another one."""
-        if self.texts.setdefault(document, text) != text:
+    def add_of(self, what: str, document: Hashable, value: Any, place: str) -> None:
+        """Add the text or the length of a document; raise DataError if it has another one."""
+        known: dict[Hashable, Any] = self.texts if what == "text" else self.lengths
+        if known.setdefault(document, value) != value:
             raise DataError(
-                f"{place}: the text of document {shorten(document)} differs from that in "
-                f"{self.place_of(document)}, so that offsets are not comparable; export both from "
-                "one text."
+                f"{place}: the {what} of document {shorten(document)} differs from that in "
+                f"{self.place_of(document)}, so that offsets are not comparable; use one for "
+                "all raters."
             )
 
     def place_of(self, document: Hashable) -> str:
@@ -274,9 +278,18 @@ def table_spans(
     documents, raters = (ids[codes].tolist() for codes, ids in coded)
     places = [f"row {number}" for number in row_numbers(frame).tolist()]
     places = frame[PLACE].tolist() if PLACE in frame else places
-    texts, lengths = (_of_documents(x, frame, documents, places) for x in (text, length))
-    spans = Spans(texts=texts, lengths=lengths)
-    spans.done.update(zip(zip(documents, raters, strict=True), places, strict=True))
+    spans = Spans()
+    for *pair, place in zip(documents, raters, places, strict=True):
+        spans.done.setdefault((pair[0], pair[1]), place)
+    for what, source in (("text", text), ("length", length)):
+        if isinstance(source, str):
+            column = pick_column(frame, source)
+            rows = zip(documents, column.tolist(), places, strict=True)
+            for name, value, place in compress(rows, column.notna()):
+                spans.add_of(what, name, value, place)
+        elif source is not None:
+            of = spans.texts if what == "text" else spans.lengths
+            of.update((tidied(name), value) for name, value in source.items())
     cells = frame[[names[role] for role in ("start", "end", "label")]]
     blank = cells.isna() | (cells.astype(str).apply(lambda column: column.str.strip()) == "")
     offsets = cells.iloc[:, :2].apply(pd.to_numeric, errors="coerce").astype(np.float64)
@@ -293,22 +306,6 @@ def table_spans(
     columns = (documents, raters, *offsets.to_numpy().T.tolist(), labels, places)
     spans.rows = [Span(*row) for row in compress(zip(*columns, strict=True), has_span)]
     return spans
-
-
-def _of_documents(
-    source: OfDocuments | None, frame: pd.DataFrame, documents: list[Any], places: list[str]
-) -> dict[Any, Any]:
-    """Return the text, or the length, of each document from a column or a mapping."""
-    if source is None or isinstance(source, Mapping):
-        return {tidied(name): value for name, value in (source or {}).items()}
-    values: dict[Any, Any] = {}
-    column = pick_column(frame, source)
-    rows = zip(documents, column.tolist(), places, strict=True)
-    for name, value, place in compress(rows, column.notna()):
-        if values.setdefault(name, value) != value:
-            problem = f"column {source!r} has several values for document {shorten(name)}"
-            raise DataError(f"{place}: {problem}.")
-    return values
 
 
 def study_of_spans(
@@ -388,86 +385,72 @@ def _length(spans: Spans, document: Hashable) -> float:
 
 def _checked(spans: Spans, lengths: Mapping[Hashable, float], case: Case) -> list[Span]:
     """Return spans with clean labels, in code points; raise DataError if one is invalid."""
+    texts = _counted_texts(spans, lengths)
+    long = {name: text for name, text in texts.items() if _SECOND in text}
+
+    def at(document: Hashable, offset: float) -> float:
+        return offset - long.get(document, "").count(_SECOND, 0, int(offset))
+
     rows, odd = [], []
-    for span, point in zip(spans.rows, _in_code_points(spans), strict=True):
+    for span in spans.rows:
         try:
             label = clean_label(span.label, case)
         except LabelError as error:
             raise DataError(f"{span.place}: {error}") from None
-        rows.append(point if label is point.label else point._replace(label=label))
-        length = lengths[span.document]
-        if span.document in spans.texts and (span.start % 1 or span.end % 1):
-            odd.append((span, "start and end at whole numbers, as offsets of a text do"))
-        elif span.start >= span.end or point.start >= point.end:
-            odd.append((span, "end after its start"))
-        elif span.start < 0 or point.end > length:
-            is_same = point.end == span.end
-            odd.append((span, f"be within 0 to {length:.12g}" if is_same else "be in its document"))
+        if rule := _fault(span, texts.get(span.document), lengths[span.document]):
+            odd.append((span, rule))
+        start, end = at(span.document, span.start), at(span.document, span.end)
+        rows.append(Span(span.document, span.rater, start, end, label, span.place))
     for span, rule in odd[:1]:  # offsets as the file has them
         raise DataError(
             f"{span.place}: span {span.start:.12g}-{span.end:.12g} of document "
             f"{shorten(span.document)} by rater {shorten(span.rater)} must {rule}. Correct the "
             f"offsets of {counted(len(odd), 'such span')}."
         )
+    for name in long.keys() & spans.tokens.keys():
+        spans.tokens[name] = [(at(name, low), at(name, high)) for low, high in spans.tokens[name]]
     warn_similar("labels", dict.fromkeys(span.label for span in rows))
     return rows
 
 
-def _in_code_points(spans: Spans) -> list[Span]:
-    """Return spans in code points. Offsets are UTF-16 units if quotes or ends of spans show it.
+def _counted_texts(spans: Spans, lengths: Mapping[Hashable, float]) -> dict[Hashable, str]:
+    """Return the texts of documents, with a second sign for each UTF-16 unit that offsets count.
 
-    Both are equal unless a text has characters beyond U+FFFF, such as emoji. If some spans show
-    it, all are converted, and so are tokens. Raise DataError if the text at the offsets of a span
-    is not its quote.
+    They count UTF-16 units if the tool does, or if fewer spans are invalid then.
     """
-    texts = {document: spans.texts.get(document, "") for document, _ in spans.done}
-    # the offset of each code point in UTF-16 units
-    units = {
-        name: [*accumulate((1 + (character > "\uffff") for character in text), initial=0)]
-        for name, text in texts.items()
-        if not text.isascii() and max(text) > "\uffff"
-    }
-
-    def at(document: Hashable, offset: float) -> float:
-        return bisect_left(units[document], offset) if document in units else offset
-
-    rows = spans.rows
-    if units:
-        rows = [
-            span._replace(start=at(span.document, span.start), end=at(span.document, span.end))
-            for span in rows
-        ]
-    wrong, moved = _misquoted(spans.rows, texts), _misquoted(rows, texts)
-    is_utf16 = spans.utf16 or len(moved) < len(wrong)
-    both = zip(spans.rows, rows, strict=True)
-    beyond = [span for span, row in both if span.end > len(texts[span.document]) >= row.end]
-    if beyond and not (is_utf16 or wrong):
+    plain = {name: text for name in lengths if (text := spans.texts.get(name)) is not None}
+    texts = {name: _LONG.sub(rf"\g<0>{_SECOND}", text) for name, text in plain.items()}
+    if spans.utf16 or texts == plain:
+        return texts
+    odd, odd_units = (
+        [x for x in spans.rows if _fault(x, each.get(x.document), lengths[x.document])]
+        for each in (plain, texts)
+    )
+    if len(odd) <= len(odd_units):
+        return plain
+    if odd[0].quote is None:
         sentence = "offsets are read as UTF-16 units, because a span ends beyond the text otherwise"
-        warn(f"{sentence} (first: {beyond[0].place}).", SetagreeWarning)
-        is_utf16 = True
-    for name in units.keys() & spans.tokens.keys() if is_utf16 else ():
-        cuts = spans.tokens[name]
-        spans.tokens[name] = [(at(name, low), at(name, high)) for low, high in cuts]
-    for span in moved[:1] if is_utf16 else wrong[:1]:
-        raise DataError(
-            f"{span.place}: the text of document {shorten(span.document)} at {span.start:.12g}-"
-            f"{span.end:.12g} is not {shorten(span.quote)}, the text of the span; correct the "
-            "offsets."
-        )
-    return rows if is_utf16 else spans.rows
+        warn(f"{sentence} (first: {odd[0].place}).", SetagreeWarning)
+    return texts
 
 
-def _misquoted(rows: Sequence[Span], texts: Mapping[Hashable, str]) -> list[Span]:
-    """Return the spans whose quote is not the text at their offsets.
+def _fault(span: Span, text: str | None, length: float) -> str | None:
+    """Return what a span must do and does not, or None if it is valid.
 
-    Runs of white space are treated as equal, because tools write line breaks as spaces.
+    Its quote may have other white space than the text, because tools write line breaks as spaces.
     """
-    return [
-        span
-        for span in rows
-        if span.quote is not None and texts[span.document] and 0 <= span.start < span.end
-        if texts[span.document][int(span.start) : int(span.end)].split() != span.quote.split()
-    ]
+    limit = length if text is None else len(text)
+    if text is not None and (span.start % 1 or span.end % 1):
+        return "start and end at whole numbers, as offsets of a text do"
+    if span.start >= span.end:
+        return "end after its start"
+    if span.start < 0 or span.end > limit:
+        return f"be within 0 to {limit:.12g}"
+    if text is None or span.quote is None:
+        return None
+    there = text[int(span.start) : int(span.end)].replace(_SECOND, "")
+    is_same = there.split() == span.quote.split()
+    return None if is_same else f"have its text {shorten(span.quote)}, and has {shorten(there)}"
 
 
 def _tokens_of(spans: Spans, document: Hashable, tokens: Tokens) -> Sequence[tuple[float, float]]:

@@ -367,7 +367,9 @@ def test_texts_that_differ_between_raters_are_refused(tmp_path):
 def test_texts_that_are_not_those_of_the_spans_are_refused(tmp_path):
     folder = brat(tmp_path)
     edited(folder / "ana" / "d1.ann", "0 3\tAnn", "0 3\tAn")
-    with pytest.raises(DataError, match=r"d1.ann', line 1: the text .* at 0-3 is not 'An'"):
+    with pytest.raises(
+        DataError, match=r"d1.ann', line 1: span 0-3 .* must have its text 'An', and has 'Ann'"
+    ):
         sa.read(folder, spans=True, blank="empty")
 
 

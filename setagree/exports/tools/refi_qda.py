@@ -61,7 +61,7 @@ def read_spans(path: Path, _: Request, spans: Spans) -> None:
             if text is None and file in archive.namelist():
                 text = archive.read(file).decode("utf-8-sig")
             if text is not None and (name := _name(source)) in documents:
-                spans.add_text(name, text, shown(path))
+                spans.add_of("text", name, text, shown(path))
 
 
 def _name(source: ET.Element) -> str:
