@@ -363,7 +363,7 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         raise DataError(f"a {role} is named by text or a number ({error}).{remedy}") from error
     tidy, names = _tidy_names(codes.astype(np.int32, copy=False), ids, role, column)
     unnamed = tidy == MISSING
-    if "" in (listed := names.tolist()):  # names are distinct
+    if not all(listed := names.tolist()) and "" in listed:  # names are distinct
         unnamed |= tidy == listed.index("")
     if unnamed.any():
         bad = np.flatnonzero(unnamed)
