@@ -12,7 +12,7 @@ from setagree.coefficients.uncertain import patterns_of_units
 from setagree.credit.geometry import SetGeometry
 from setagree.errors import CostError
 from setagree.inference.resampling import block_sizes
-from setagree.study.identifiers import Keys, value_numbers
+from setagree.study.identifiers import Keys
 from setagree.study.tally import Tally
 
 BLOCK_STEPS = 1_000_000
@@ -123,17 +123,23 @@ class DiscordantLabels:
         listed += _numbered_within(times[units])
         shift = np.repeat(width * (np.arange(len(units)) - units), times[units])
         self.s, self.t, self.pairs = s[listed] + shift, t[listed] + shift, pairs[listed]
-        n_groups = np.bincount(of_pattern, minlength=n)
-        # The first group of each unit, their number, and the first column of each group
-        self._first, self._number = (np.cumsum(n_groups) - n_groups)[units], n_groups[units]
-        self._column = np.cumsum(size) - size - (np.cumsum(m) - m)[of_pattern]
-        self._kinds, kind = np.unique([size, answers], axis=1, return_inverse=True)
-        self._kind = kind.ravel().astype(np.int16)  # fast to sort
         is_other = (size > 1) | (answers > 1) | (n_common[of_pattern] > 0)
         is_single = np.bincount(of_pattern[is_other], minlength=n)[units] == 0
         counts = np.unique(m[units][is_single])
         self._single = {k: np.flatnonzero(is_single & (m[units] == k)) for k in counts}
         self._mixed = np.flatnonzero(~is_single)
+        n_groups = np.bincount(of_pattern, minlength=n)
+        first_column = np.cumsum(size) - size - (np.cumsum(m) - m)[of_pattern]
+        times, first = (x[units][self._mixed] for x in (n_groups, np.cumsum(n_groups) - n_groups))
+        place = width * np.repeat(self._mixed, times)
+        k = _numbered_within(times)
+        groups = np.repeat(first, times) + k
+        place += first_column[groups]
+        kinds, kind = np.unique([size, answers], axis=1, return_inverse=True)
+        kind = kind.ravel()[groups]
+        # Groups of each size and class: the place of the first label, and the number in the unit
+        parts = ((*pair, kind == j) for j, pair in enumerate(kinds.T.tolist()))
+        self._groups = [(*pair, place[x], k[x]) for *pair, x in parts if x.any()]
 
     def reshuffles(self, n_resamples: int) -> Iterator[tuple[slice, Codes]]:
         """Yield the numbers of reshuffles in blocks, and a row of labels for each.
@@ -158,45 +164,41 @@ class DiscordantLabels:
 
     def _redraw(self, drawn: Codes) -> None:
         """Draw all groups of each unit at once, and those that meet one by one."""
-        n_units, width = self.labels.shape
-        flat = drawn.reshape(-1, width)
-        remaining = (n_units * np.arange(len(drawn))[:, None] + self._mixed).ravel()
-        for _ in range(_MAX_TRIALS):
-            trial, unit = flat[remaining], remaining % n_units
-            times = self._number[unit]
-            i, groups = np.repeat(np.arange(len(unit)), times), np.repeat(self._first[unit], times)
-            for kind, i_part, columns in self._alike(i, groups + _numbered_within(times)):
-                drawn_sets = self._urn.sets_of(*kind, len(i_part))
-                trial[i_part[:, None], columns] = drawn_sets
-            ordered = np.sort(trial, axis=1)
+        (n_units, width), flat = self.labels.shape, drawn.reshape(-1)
+        rows, starts = drawn.reshape(-1, width), n_units * np.arange(len(drawn))[:, None]
+        remaining = (starts + self._mixed).ravel()
+        parts = [
+            (size, answers, (width * starts + place).ravel(), np.tile(k, len(drawn)))
+            for size, answers, place, k in self._groups
+        ]
+        for _ in range(_MAX_TRIALS if len(remaining) else 0):
+            for size, answers, place, _ in parts:
+                labels = self._urn.sets_of(size, answers, len(place))
+                flat[place[:, None] + np.arange(size)] = labels
+            ordered = np.sort(rows[remaining], axis=1)
             fits = ((np.diff(ordered, axis=1) > 0) | (ordered[:, 1:] < 0)).all(axis=1)
-            flat[remaining[fits]] = trial[fits]
             remaining = remaining[~fits]
-        unit = remaining % n_units
-        for k in [*range(self._number[unit].max(initial=0))] * _SWEEPS:
-            i = np.flatnonzero(self._number[unit] > k)
-            for kind, i_part, columns in self._alike(i, self._first[unit[i]] + k):
-                self._redraw_group(flat, kind, remaining[i_part], columns)
+            is_left = np.zeros(len(rows), dtype=bool)
+            is_left[remaining] = True
+            left = ((*part, is_left[part[2] // width]) for part in parts)
+            parts = [(*kind, place[x], k[x]) for *kind, place, k, x in left if x.any()]
+        rows[remaining] = self.labels[remaining % n_units]
+        n_groups = max((int(k.max()) + 1 for *_, k in parts), default=0)
+        for number in [*range(n_groups)] * _SWEEPS:
+            for size, answers, place, k in parts:
+                self._redraw_group(flat, size, answers, place[k == number])
 
-    def _alike(self, i: Codes, groups: Codes) -> Iterator[tuple[tuple[int, int], Codes, Codes]]:
-        """Yield i of groups of one size and class, with that kind and the columns of the labels."""
-        order = np.argsort(self._kind[groups], kind="stable")
-        i, groups = i[order], groups[order]
-        changes = np.flatnonzero(np.diff(self._kind[groups])) + 1
-        for part in np.split(np.arange(len(i)), changes) if len(i) else ():
-            size, answers = self._kinds[:, self._kind[groups[part[0]]]].tolist()
-            yield (size, answers), i[part], self._column[groups[part]][:, None] + np.arange(size)
-
-    def _redraw_group(
-        self, flat: Codes, kind: tuple[int, int], rows: Codes, columns: Codes
-    ) -> None:
+    def _redraw_group(self, flat: Codes, size: int, answers: int, place: Codes) -> None:
         """Draw a group of each row again until it has none of the row's other labels."""
-        own = rows[:, None], columns
+        width = self.labels.shape[1]
+        own = place[:, None] + np.arange(size)
         found = flat[own]
         flat[own] = -1
-        others, remaining = flat[rows], np.arange(len(rows))
+        others, remaining = flat.reshape(-1, width)[place // width], np.arange(len(place))
         for _ in range(_MAX_TRIALS):
-            labels = self._urn.sets_of(*kind, len(remaining))
+            if not len(remaining):
+                break
+            labels = self._urn.sets_of(size, answers, len(remaining))
             fits = ~(labels[:, :, None] == others[remaining, None, :]).any(axis=(1, 2))
             found[remaining[fits]] = labels[fits]
             remaining = remaining[~fits]
@@ -219,7 +221,7 @@ class LabelUrn:
     def __init__(self, tally: Tally, sets: SetGeometry, generator: np.random.Generator) -> None:
         self._sets, self._generator = sets, generator
         # The order of the values does not change the draws of a seed.
-        self._order = np.argsort(value_numbers(tally.values))
+        self._order = np.argsort(tally.value_keys)
         self._totals, sizes = tally.pairable_totals, sets.sizes
         self.classes = np.where(
             sizes < 5, sizes, 2 + np.ceil(np.log2(np.maximum(sizes, 1)))
@@ -302,7 +304,7 @@ def _labels_that_differ(
     order = np.argsort(keys, kind="stable")
     first = np.flatnonzero(np.diff(keys[order], prepend=-1))
     number = np.diff(first, append=len(keys))
-    name = np.add.reduceat(value_numbers(tally.values)[value[order]], first)
+    name = np.add.reduceat(tally.value_keys[value[order]], first)
     lowest = np.minimum.reduceat(classes[value[order]], first)
     pattern, label = np.divmod(keys[order][first], L)
     pattern = pattern.astype(np.intp)

@@ -365,11 +365,11 @@ def _factorise(column: Column, arrow: Any) -> tuple[Codes, npt.NDArray[np.object
         if np.count_nonzero(_run_heads(column[:_MANY])) * 2 < _MANY:
             heads = _run_heads(column)
             first = column[heads]
+            coded: Any = np.arange(len(first)), pd.Index(first)
             ascends = first >= first.shift(fill_value="")
-            if ascends.to_numpy(dtype=bool, na_value=False).all():  # a table of hashes takes longer
-                codes, cells = np.arange(len(first)), pd.Index(first)
-            else:
-                codes, cells = first.factorize()
+            if not ascends.to_numpy(dtype=bool, na_value=False).all():
+                coded = first.factorize()  # with a table of hashes, which takes longer
+            codes, cells = coded
             ends = np.append(np.flatnonzero(heads), len(heads))
             return np.repeat(codes.astype(np.int32), np.diff(ends)), as_objects(cells)
     if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "Obiuf"):
