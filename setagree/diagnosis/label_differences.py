@@ -12,8 +12,8 @@ from setagree.coefficients.uncertain import patterns_of_units
 from setagree.credit.geometry import SetGeometry
 from setagree.errors import CostError
 from setagree.inference.resampling import block_sizes
-from setagree.study.identifiers import Keys
-from setagree.study.tally import Tally
+from setagree.study.identifiers import Keys, value_numbers
+from setagree.study.tally import Tally, row_keys
 
 BLOCK_STEPS = 1_000_000
 """Pairs of labels that are compared at once."""
@@ -100,7 +100,7 @@ class DiscordantLabels:
 
     def __init__(self, tally: Tally, sets: SetGeometry, urn: LabelUrn) -> None:
         self._urn, n = urn, tally.n_patterns
-        pattern, label, name, lowest, common = _labels_that_differ(tally, sets, urn.classes)
+        pattern, label, name, lowest, common = _labels_that_differ(tally, sets, urn)
         order, of_pattern, size, answers = _in_groups(pattern, label, name, lowest)
         m, n_common = np.bincount(pattern, minlength=n), np.diff(common.indptr).astype(np.intp)
         _check_labels(m, n_common)
@@ -113,11 +113,12 @@ class DiscordantLabels:
         padded[rows, m[rows] + _numbered_within(n_common)] = common.indices
         # Neither the order of the units nor that of the values changes the draws of a seed.
         units = patterns_of_units(tally)
-        units = units[np.argsort(tally.keys[units], kind="stable")]
+        keys = row_keys(urn.numbers, tally.counts, tally.indices, tally.indptr)
+        units = units[np.argsort(keys[units], kind="stable")]
         units = units[m[units] > 0]
         self.labels = padded[units]
-        keys = pattern.astype(np.int64) * sets.n_labels + label
-        s, t, pairs = _confused_places(tally, sets, keys, pattern * width + column)
+        label_keys = pattern.astype(np.int64) * sets.n_labels + label
+        s, t, pairs = _confused_places(tally, sets, label_keys, pattern * width + column)
         times = np.bincount((s // width).astype(np.intp), minlength=n)
         listed = np.repeat((np.cumsum(times) - times)[units], times[units])
         listed += _numbered_within(times[units])
@@ -216,12 +217,15 @@ class LabelUrn:
         The class of each value.
     c : ndarray of shape (n_classes, L)
         The ratings of each class with each label.
+    numbers : ndarray of shape (K,)
+        The hash of each value.
     """
 
     def __init__(self, tally: Tally, sets: SetGeometry, generator: np.random.Generator) -> None:
         self._sets, self._generator = sets, generator
         # The order of the values does not change the draws of a seed.
-        self._order = np.argsort(tally.value_keys)
+        self.numbers = value_numbers(tally.values)
+        self._order = np.argsort(self.numbers)
         self._totals, sizes = tally.pairable_totals, sets.sizes
         self.classes = np.where(
             sizes < 5, sizes, 2 + np.ceil(np.log2(np.maximum(sizes, 1)))
@@ -287,7 +291,7 @@ def _check_labels(m: Codes, n_common: Codes) -> None:
 
 
 def _labels_that_differ(
-    tally: Tally, sets: SetGeometry, classes: Codes
+    tally: Tally, sets: SetGeometry, urn: LabelUrn
 ) -> tuple[Codes, Codes, Keys, Codes, Any]:
     """Return the labels that some answers of a pattern of units have and others do not.
 
@@ -304,8 +308,8 @@ def _labels_that_differ(
     order = np.argsort(keys, kind="stable")
     first = np.flatnonzero(np.diff(keys[order], prepend=-1))
     number = np.diff(first, append=len(keys))
-    name = np.add.reduceat(tally.value_keys[value[order]], first)
-    lowest = np.minimum.reduceat(classes[value[order]], first)
+    name = np.add.reduceat(urn.numbers[value[order]], first)
+    lowest = np.minimum.reduceat(urn.classes[value[order]], first)
     pattern, label = np.divmod(keys[order][first], L)
     pattern = pattern.astype(np.intp)
     differ = number < np.diff(tally.indptr)[pattern]

@@ -64,7 +64,7 @@ def _keys_by_rater(agreement: Agreement) -> Keys:
     rated = agreement.case.rated
     raters = value_numbers(rated.raters) | np.uint64(1)
     out = np.zeros(len(rated.row_times), dtype=np.uint64)
-    each = agreement.tally.value_keys[rated.value_codes] * raters[rated.rater_codes]
+    each = value_numbers(agreement.tally.values)[rated.value_codes] * raters[rated.rater_codes]
     np.add.at(out, rated.row_codes, each)
     return out
 

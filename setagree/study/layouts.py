@@ -339,7 +339,10 @@ def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
     n_missing = sum(column.isna().to_numpy(dtype=np.int32) for column in columns)
     packed = np.zeros((len(frame), (len(names) + 7) // 8), dtype=np.uint8)
     for place, column in enumerate(columns):
-        packed[:, place // 8] |= _flag_column(column) << np.uint8(7 - place % 8)
+        flags = np.zeros(len(column), dtype=np.uint8)  # missing flags are 0
+        cells = column.dropna().to_numpy()
+        flags[column.notna().to_numpy()] = _as_flags(cells, f"column {column.name!r}")
+        packed[:, place // 8] |= flags << np.uint8(7 - place % 8)
     partly = np.flatnonzero((n_missing > 0) & (n_missing < len(names)))
     if partly.size:
         raise DataError(
@@ -351,14 +354,6 @@ def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
     answer = sets[codes]
     answer[n_missing > 0] = None
     return pd.Series(answer, dtype=object, name="labels")
-
-
-def _flag_column(column: Column) -> npt.NDArray[np.uint8]:
-    """Return a column of flags as 0 and 1; missing flags are 0."""
-    flags = np.zeros(len(column), dtype=np.uint8)
-    name = f"column {column.name!r}"
-    flags[column.notna().to_numpy()] = _as_flags(column.dropna().to_numpy(), name)
-    return flags
 
 
 def repeated(names: Sequence[object], n: int) -> Column:

@@ -258,12 +258,8 @@ class Tally(ReadOnlyArrays):
     @cached_property
     def keys(self) -> Keys:
         """Hash of the values and counts of each pattern, as a reproducible sort key."""
-        return read_only(row_keys(self.value_keys, self.counts, self.indices, self.indptr))
-
-    @cached_property
-    def value_keys(self) -> Keys:
-        """Hash of each value, as a reproducible sort key."""
-        return read_only(value_numbers(self.values))
+        keys = row_keys(value_numbers(self.values), self.counts, self.indices, self.indptr)
+        return read_only(keys)
 
     def value_totals(self, pattern_weights: Floats) -> Floats:
         """Return the sum over patterns of weight x counts, one number per value."""
