@@ -31,6 +31,11 @@ class SetagreeError(ValueError):
 
     remedy: Mapping[str, Any] = MappingProxyType({})
 
+    def worded(self, message: str) -> Self:
+        """Return the error with another message."""
+        self.args = (message,)
+        return self
+
     def having(self, **facts: object) -> Self:
         """Return the error with facts as attributes."""
         vars(self).update(facts)
@@ -66,7 +71,6 @@ class RepeatsError(DataError):
     """
 
     rows: Sequence[int] = ()
-    remedy: Mapping[str, Any] = MappingProxyType({"duplicates": "first"})
 
 
 class DistanceError(SetagreeError):

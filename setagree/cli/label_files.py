@@ -54,7 +54,7 @@ def _distance(option: str, text: str, files: LabelFiles, reading: Reading) -> Di
     try:
         distance = _OF_OPTIONS[option](text, files, reading.encoding, clean)
     except SetagreeError as error:
-        raise type(error)(f"--{option} {text}: {error}") from error
+        raise error.worded(f"--{option} {text}: {error}") from None
     if text == PREVALENCE or (option == "taxonomy" and is_separator(text)):
         return distance
     verb = "taxonomy is that" if option == "taxonomy" else f"{option.replace('-', ' ')} are those"

@@ -254,4 +254,4 @@ def about(file: str | None) -> Iterator[Callable[[str], None]]:
         try:
             yield lambda sentence: say(named(sentence))
         except SetagreeError as error:
-            raise type(error)(named(str(error))) from error
+            raise error.worded(named(str(error))) from None

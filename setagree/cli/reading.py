@@ -95,7 +95,7 @@ def _sizes_of_file(path: str, reading: Reading) -> list[tuple[str, float]]:
     try:
         return [*numbers_by_name(*columns, lambda cell: tidied(str(cell))).items()]
     except SetagreeError as error:
-        raise type(error)(f"--population-size {path}: {error}") from error
+        raise error.worded(f"--population-size {path}: {error}") from None
 
 
 def _number(text: object) -> float | None:

@@ -23,6 +23,7 @@ LIST_KEYS = (
 """Keys of parallel lists of raters and of answers, as regular expressions."""
 _KEYS = "id|text|data|labels?|annotat.*|_.*|examples|projects|results|samples|eval|info|testCases"
 """Keys of a record; an object keyed by units has none of them."""
+_FORM_TIME = "Timestamp|Zeitstempel|Horodateur|Marca temporal"
 _BOX = r"Answer\.[^\n]+\.on"
 
 
@@ -261,14 +262,14 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "google_forms_csv",
         "Google Forms, downloaded CSV",
-        (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_download")),),
+        (Signature("table", first=_FORM_TIME, also=of_tool("google_forms", "is_download")),),
         of_tool("google_forms", "read", ";"),
         _BLANK,
     ),
     Format(
         "google_forms_sheet",
         "Google Forms, linked sheet",
-        (Signature("table", first="Timestamp", also=of_tool("google_forms", "is_sheet")),),
+        (Signature("table", first=_FORM_TIME, also=of_tool("google_forms", "is_sheet")),),
         of_tool("google_forms", "read", ", "),
         f"{_BLANK} A label that contains ', ' is read as two, which $codebook detects.",
     ),

@@ -571,7 +571,7 @@ def naming_places(
     if attempts and not reading.wide and reading.condition is None:
         only = option("where", Where.equality(str(attempts[0]), frame[attempts[0]].iloc[places[0]]))
         message += f" If column {attempts[0]!r} distinguishes them, keep one of them: {only}."
-    return RepeatsError(message).having(rows=error.rows)
+    return error.worded(message)
 
 
 _ATTEMPTS = {"repeat", "attempt", "version", "revision", "iteration", "try", "pass", "round"}
@@ -592,7 +592,7 @@ def naming_source(
         "setagree.read(files, filename_column='rater')", "--filename-column rater"
     )
     hint = f"If each file holds the answers of one rater, use {way}."
-    return type(error)(f"{error} {hint}")
+    return error.worded(f"{error} {hint}")
 
 
 def _has_roles(reading: Reading, columns: Sequence[str]) -> bool:
@@ -611,7 +611,7 @@ def _is_one(path: Paths) -> bool:
 def with_files(error: RepeatsError, files: Sequence[str]) -> RepeatsError:
     """Return the error with the files of the first pair, if there are any."""
     where = " and ".join(map(repr, files)) if len(files) < 3 else listing(files)
-    return RepeatsError(f"{error} The first pair is in {where}.") if files else error
+    return error.worded(f"{error} The first pair is in {where}.") if files else error
 
 
 @contextmanager

@@ -168,7 +168,7 @@ def _read(
         kept = kept_rows(table, humans.condition, name=_source_name(source))
         return _from_table(study, kept, reading, source)
     except SetagreeError as error:
-        raise type(error)(f"{_source_name(source)}: {error}") from error
+        raise error.worded(f"{_source_name(source)}: {error}") from None
 
 
 def _applies(where: Where | None, columns: list[Any], source: object, note: Note | None) -> bool:
@@ -209,7 +209,7 @@ def _from_table(
             read = open_study(frame, replace(reading, **roles, kind=study.kind))
         except RepeatsError as error:
             hint = _facets_hint(frame, reading)
-            raise RepeatsError(f"{_source_name(source)}: {error}{hint}") from error
+            raise error.worded(f"{_source_name(source)}: {error}{hint}") from None
     assert isinstance(read, Annotations)  # noqa: S101 - a table in memory is never reduced
     return read
 

@@ -612,7 +612,7 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
             hint = f" If the rows are labelled spans, read them with {as_spans()}."
         if not hint:
             raise
-        raise RepeatsError(f"{error}{hint}").having(rows=error.rows) from error
+        raise error.worded(f"{error}{hint}").having(remedy={}) from None
     study = study if how is found else replace(study, reading=found)
     if may_be_spans and reading.labels is None:
         ends = "Columns 'start' and 'end' may be of labelled spans, which were not read"

@@ -163,7 +163,7 @@ class Repeats:
             raise RepeatsError(
                 f"{counted_repeats(self.n, self.few)}; "
                 "keep one row of each, or read the table into memory for "
-                f"{option('duplicates', 'first')}, 'last' or 'union'.{row_a_label()}"
+                f"{option('duplicates', 'last')}, 'first' or 'union'.{row_a_label()}"
             )
 
 

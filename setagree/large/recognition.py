@@ -107,9 +107,9 @@ def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
             more = f" If ids start anew in each file, name the field that identifies a unit: {way}."
         first, second, *_ = frame[PLACE].loc[np.array(error.rows) - 1]
         places = f" The first are in {first} and {second}."
-        raise RepeatsError(f"{named}: {error}{places}{more}") from error
+        raise error.worded(f"{named}: {error}{places}{more}") from None
     except SetagreeError as error:
-        raise type(error)(f"{named}: {error}") from error
+        raise error.worded(f"{named}: {error}") from None
     if models:
         marks = {rater: rater in models for rater in study.raters}
         study = study.with_raters({IS_MODEL: marks})
@@ -277,7 +277,7 @@ def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
                 if not _has_spans(file, tool, request):
                     raise
                 hint = f"It has labelled spans; read them with {as_spans()}."
-                raise type(error)(f"{error} {hint}") from error
+                raise error.worded(f"{error} {hint}") from None
         if not answers.units:
             raise DataError(f"{shown(file)} has no annotations; there is nothing to score.")
         prefix = f"{shown(file)}, " if len(files) > 1 else ""

@@ -308,18 +308,18 @@ def _repeats_error(
     """Return the error for repeated pairs; `numbers` are the numbers of the rows."""
     times = pd.Series(keys).value_counts(sort=False)
     repeated = times[times > 1]
-    pairs = [
-        (coded.units[key // coded.n_raters], coded.raters[key % coded.n_raters])
-        for key in repeated.index[:3].tolist()
+    few = [
+        (coded.units[key // coded.n_raters], coded.raters[key % coded.n_raters], n)
+        for key, n in repeated.head(3).items()
     ]
-    few = [(*pair, n) for pair, n in zip(pairs, repeated, strict=False)]
     doubled = " Every pair occurs twice: was the file appended to itself?"
     also = row_a_label() if is_long and _may_be_rows_a_label(coded, pd.Series(keys)) else ""
+    remedy = {} if also else {"duplicates": "last"}
     return RepeatsError(
-        f"{counted_repeats(len(repeated), few)}; use {option('duplicates', 'first')}, 'last' or "
-        "'union'; 'repeats' shows how far raters agree with themselves."
+        f"{counted_repeats(len(repeated), few)}; use {option('duplicates', 'last')} (a correction), "
+        "'first' or 'union'; 'repeats' shows how far raters agree with themselves."
         f"{also}{doubled if (times == 2).all() else ''}"
-    ).having(rows=numbers[keys == repeated.index[0]].tolist())
+    ).having(rows=numbers[keys == repeated.index[0]].tolist(), remedy=remedy)
 
 
 def counted_repeats(n: int, few: Iterable[tuple[Any, Any, int]]) -> str:

@@ -33,34 +33,39 @@ _USUAL: dict[Role, str] = {
           tweet sentence utterance message paragraph passage video clip audio abstract
           article patient segment span snippet hit file filename stimulus trial entry photo picture
           page pair review dialogue conversation turn frame scene excerpt ticket essay
+          einheit dokument fall satz beitrag aufgabe phrase exemple unite unidad documento frase
         id uid key index nr
-        text content quotation""",
+        text texte texto content quotation""",
     "rater": """
         rater raters
         annotator coder worker user judge labeler labeller reviewer assessor evaluator expert
           annotatedby labeledby labelledby codedby ratedby createdby completedby reviewedby
           participant turker crowdworker grader scorer observer examiner reader respondent
-          radiologist physician clinician linguist who by person username
-          useremail emailaddress email""",
+          radiologist physician clinician linguist who by person username useremail emailaddress
+          email emailadresse adresseemail kodierer kodiererin codierer codiererin bewerter
+          codeur codeuse annotateur annotatrice codificador codificadora anotador anotadora""",
     "labels": """
         labels
         label labelset tag tags category categories code codes annotation annotations answer
           answers class classes emotion emotions choice choices response responses topic topics
-          theme themes intent intents sentiment judgment judgement diagnosis diagnoses""",
+          theme themes intent intents sentiment judgment judgement diagnosis diagnoses kategorie
+          kategorien emotionen thema themen kodierung codierung antwort antworten categorie
+          etiquette etiquettes reponse reponses etiqueta etiquetas categoria categorias emocion
+          emociones tema temas respuesta respuestas""",
     "value": """
         value values
-        score scores rating ratings grade severity rank level stars""",
+        score scores rating ratings grade severity rank level stars wert bewertung valor""",
 }
 _ANSWERS: tuple[Role, ...] = ("labels", "value")
 _LINES = re.compile(r"\n {8}(?! )")
 # Endings of identifiers of units and raters, as in "doc_id"; an annotation_id is not an annotation.
-_SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no|nr|ref|emailaddress|email|mail)$")
+_SUFFIX = re.compile(r"(?<=.)(?:uid|id|name|key|number|no|nr|nummer|ref|emailaddress|email|mail)$")
 # Usual columns of surveys that are not answers.
 _NOT_ANSWERS = {
     *("timestamp", "date", "time", "starttime", "endtime", "startdate", "enddate", "duration"),
     *("completiontime", "submittedat", "submitdate", "createdat", "updatedat", "score", "status"),
     *("comment", "comments", "note", "notes", "remark", "remarks", "progress", "language"),
-    *("id", "responseid", "token", "ipaddress"),
+    *("id", "responseid", "token", "ipaddress", "zeitstempel", "horodateur", "marcatemporal"),
 }
 QUESTIONS = {"question", "aspect", "criterion", "dimension", "attribute", "control"}
 """Usual names of a column with the question that a row answers."""

@@ -118,11 +118,11 @@ def test_all_remedies_are_in_one_line(monkeypatch):
     assert "is not UTF-8" in lines[-2]
     assert "Then: 1 pair of unit and rater annotated more than once" in lines[-2]
     assert lines[-1] == (
-        "All at once: setagree score a.csv --encoding 'cp1252' --duplicates 'first'"
+        "All at once: setagree score a.csv --encoding 'cp1252' --duplicates 'last'"
     )
     with pytest.warns(sa.SetagreeWarning), pytest.raises(FileError) as caught:
         sa.agreement("a.csv")
-    assert caught.value.remedy == {"encoding": "cp1252", "duplicates": "first"}
+    assert caught.value.remedy == {"encoding": "cp1252", "duplicates": "last"}
 
 
 VOTES = """id,ann,bob,cem,consensus,note

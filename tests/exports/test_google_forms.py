@@ -40,6 +40,19 @@ def test_a_form_is_told_by_zone_or_semicolon(save, row, name):
     assert [each.name for each in recognised(peek(path), FORMATS)] == [name]
 
 
+@pytest.mark.parametrize(
+    ("time", "email"),
+    [
+        ("Zeitstempel", "E-Mail-Adresse"),
+        ("Horodateur", "Adresse e-mail"),
+        ("Marca temporal", "Email"),
+    ],
+)
+def test_forms_in_other_languages(save, time, email):
+    path = save(f"{time},{email},Genres [f1],Genres [f2]\n1.3.2026 10:01:00,kim,a,b\n")
+    assert read(path) == {("f1", "kim"): {"a"}, ("f2", "kim"): {"b"}}
+
+
 def test_an_anonymous_form_is_refused(save):
     with pytest.raises(DataError, match=r"for the rater.*Let the form collect email addresses"):
         read(save("Timestamp,Genres [f1]\nt,a\n"))

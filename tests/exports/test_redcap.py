@@ -104,7 +104,7 @@ class TestRepeats:
 
     def test_a_rater_who_repeats(self, tmp_path):
         path = put(tmp_path, "a.csv", REPEATS.replace("lee,1,0,0", "kim,1,0,2"))
-        with pytest.raises(DataError, match=r"unit 'f2', rater 'kim': 2 times.*duplicates='first'"):
+        with pytest.raises(DataError, match=r"unit 'f2', rater 'kim': 2 times.*duplicates='last'"):
             sa.read(path)
         study = sa.read(path, duplicates="repeats")
         assert (study.n_ratings, study.n_repeated) == (3, 1)

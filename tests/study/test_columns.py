@@ -113,6 +113,20 @@ class TestUsualNames:
     def test_spelling_does_not_matter(self, name):
         assert guess_columns([name, "rater", "labels"]).unit == name
 
+    @pytest.mark.parametrize(
+        "names",
+        [
+            ["Text-ID", "Kodierer/in", "Emotionen", "Sicherheit"],
+            ["Fallnummer", "Codierer", "Kategorie", "Zeitstempel"],
+            ["Unité", "Codeur", "Étiquettes", "note"],
+            ["Texto", "Codificadora", "Categorías", "fecha"],
+            ["Documento", "Anotador", "Emociones", "hora"],
+            ["Nr.", "Bewerter", "Antworten", "Bemerkung"],
+        ],
+    )
+    def test_german_french_and_spanish_names(self, names):
+        assert guess_columns(names) == Columns(*names[:3])
+
     def test_surer_names_first(self):
         names = ["text", "id", "item", "unit", "user", "rater", "label", "labels"]
         found = guess_columns(names)
