@@ -316,8 +316,8 @@ def _repeats_error(
     also = row_a_label() if is_long and _may_be_rows_a_label(coded, pd.Series(keys)) else ""
     remedy = {} if also else {"duplicates": "last"}
     return RepeatsError(
-        f"{counted_repeats(len(repeated), few)}; use {option('duplicates', 'last')} (a correction), "
-        "'first' or 'union'; 'repeats' shows how far raters agree with themselves."
+        f"{counted_repeats(len(repeated), few)}; use {option('duplicates', 'last')} (corrections), "
+        "'first' or 'union'; 'repeats' compares raters with themselves."
         f"{also}{doubled if (times == 2).all() else ''}"
     ).having(rows=numbers[keys == repeated.index[0]].tolist(), remedy=remedy)
 

@@ -172,7 +172,7 @@ def test_repeats_are_kept_apart(study):
     assert "--duplicates 'repeats'" in refusal("repeats", "study.csv")
     alone = rows("repeats", "again.csv", "--exclude-raters", "r1")
     assert "r1" not in {row["rater"] for row in alone}
-    assert "'repeats' shows how far raters agree with themselves" in refusal("score", "again.csv")
+    assert "'repeats' compares raters with themselves" in refusal("score", "again.csv")
 
 
 def test_accept_plans_and_judges():

@@ -293,7 +293,7 @@ class TestSession:
         table = tmp_path / "odd.csv"
         table.write_text("unit,rater,labels\n1,ann,Joy\n1,ben,joy\n1,ben,joy\n")
         found = session("read", path=str(table), how={})
-        assert "use Repeated answers: 'last' (a correction)" in found["error"]
+        assert "use Repeated answers: 'last' (corrections)" in found["error"]
         assert any("use Capitals: 'lower'" in note for note in found["notes"])
         found = session("read", path=str(table), how={"duplicates": "last", "case": "lower"})
         assert found["labels"] == ["joy"]

@@ -54,9 +54,9 @@ class TestRepeats:
         Path("rows.csv").write_text("unit,rater,label\nu1,ann,joy\nu1,ann,fear\nu1,bob,joy\n")
         said = refusal("score", "rows.csv")
         assert said.endswith(
-            "use --duplicates 'last' (a correction), 'first' or 'union'; 'repeats' shows how far raters "
-            "agree "
-            "with themselves. If each row has one label of a set, use --duplicates 'union', or "
+            "use --duplicates 'last' (corrections), 'first' or 'union'; "
+            "'repeats' compares raters with themselves. If each row has one label of a set, "
+            "use --duplicates 'union', or "
             "for a file --tool plain_row_per_label; if it has a degree of the label, too, name its "
             "column with --degree. The first pair is in row 1 and row 2, counted from 1 below "
             "any header."

@@ -136,7 +136,7 @@ def test_a_study_without_repeats_is_refused(study):
 
 
 def test_repeats_that_stop_a_table_offer_it():
-    with pytest.raises(DataError, match="'repeats' shows how far raters agree with themselves"):
+    with pytest.raises(DataError, match="'repeats' compares raters with themselves"):
         sa.Annotations.from_triples(ROWS)
 
 

@@ -237,7 +237,7 @@ def test_repeats_are_settled_where_a_study_is_built():
     table = pd.concat([TABLE, TABLE.head(1)])
     for function in (sa.by_label, sa.agreement):
         with pytest.raises(
-            DataError, match=r"use duplicates='last' \(a correction\), .* themselves\.$"
+            DataError, match=r"use duplicates='last' \(corrections\), .* themselves\.$"
         ):
             function(table)
     reading = sa.Reading(duplicates="first")

@@ -171,15 +171,16 @@ class TestDuplicates:
     def test_error(self):
         assert refusal(self.ROWS, error=RepeatsError) == (
             "1 pair of unit and rater annotated more than once (unit 'u', rater 'x': 3 times); use "
-            "duplicates='last' (a correction), 'first' or 'union'; 'repeats' shows how far raters agree with themselves."
+            "duplicates='last' (corrections), 'first' or 'union'; "
+            "'repeats' compares raters with themselves."
         )
 
     def test_first_pairs_are_shown(self):
         rows = [(unit, "x", "a") for unit in [1, 2, 3, 4, 4, 3, 2, 2, 1, 5]]
         assert refusal(rows, error=RepeatsError) == (
             "4 pairs of unit and rater annotated more than once (unit 1, rater 'x': 2 times; unit "
-            "2, rater 'x': 3 times; unit 3, rater 'x': 2 times); use duplicates='last' (a "
-            "correction), 'first' or 'union'; 'repeats' shows how far raters agree with themselves."
+            "2, rater 'x': 3 times; unit 3, rater 'x': 2 times); use duplicates='last' "
+            "(corrections), 'first' or 'union'; 'repeats' compares raters with themselves."
         )
 
     def test_twice_the_same_file(self):
@@ -270,9 +271,9 @@ def test_same_unit_and_rater_twice():
     words = sentence(DataError, alpha_of, *rows)
     assert words == (
         "1 pair of unit and rater annotated more than once (unit 2, rater 'y': 2 times); use "
-        "duplicates='last' (a correction), 'first' or 'union'; 'repeats' shows how far raters agree "
-        "with "
-        "themselves. If each row has one label of a set, use duplicates='union', or for a file "
+        "duplicates='last' (corrections), 'first' or 'union'; "
+        "'repeats' compares raters with themselves. If each row has one label of a set, "
+        "use duplicates='union', or for a file "
         "setagree.read(file, tool='plain_row_per_label'); if it has a degree of the label, too, "
         "name its column with degree=."
     )
