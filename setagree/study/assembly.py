@@ -310,7 +310,7 @@ def _repeats_error(
     repeated = times[times > 1]
     few = [
         (coded.units[key // coded.n_raters], coded.raters[key % coded.n_raters], n)
-        for key, n in repeated.head(3).items()
+        for key, n in zip(repeated.index[:3].tolist(), repeated, strict=False)
     ]
     doubled = " Every pair occurs twice: was the file appended to itself?"
     also = row_a_label() if is_long and _may_be_rows_a_label(coded, pd.Series(keys)) else ""
