@@ -96,6 +96,8 @@ def test_sequences_name_raters_and_units():
     assert list(study.raters) == ["ann", "bob"]
     assert list(study.units) == list("abcd")
     assert list(sa.read([A, B]).raters) == ["rater 1", "rater 2"]
+    alike = [pd.Series(A, name="answer"), pd.Series(B, name="answer")]
+    assert list(sa.read(alike).raters) == ["rater 1", "rater 2"]
 
 
 @pytest.mark.parametrize("shape", [dict, pd.DataFrame])

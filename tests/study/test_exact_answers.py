@@ -70,6 +70,12 @@ FRAMES = {
 }
 
 
+def test_categories_beyond_double_precision_are_text():
+    frame = FRAMES["objects"]()
+    study = sa.Annotations.from_long(frame, value="value", kind="category")
+    assert {*study.values} == {*map(str, WHOLE)}
+
+
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_frames(make):
     with pytest.raises(DataError, match=f"^Unit 1, rater 'a': .*{REFUSED}"):

@@ -610,6 +610,8 @@ def test_advice_has_no_column_that_shares_no_answer_or_is_made_of_the_others():
         "list the raters: raters=['Anna', 'Ben', 'Cleo'] (without 'Gold', 'Majority', which may be "
         "derived from the others' answers)."
     )
+    two = sentence(DataError, lambda: sa.read(table.drop(columns="Cleo"), wide=True))
+    assert "raters=['Anna', 'Ben'] (without 'Gold', 'Majority', which may be" in two
     listed = ["Anna", "Ben", "Cleo", "Length"]
     with pytest.warns(SetagreeWarning, match="'Length' is read as a rater and has no answer in"):
         assert sa.read(table, wide=True, unit="id", raters=listed).n_raters == 4

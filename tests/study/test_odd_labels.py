@@ -65,6 +65,14 @@ def test_a_number_among_words():
         sa.Annotations.from_long(frame, codebook=["anger", "sadness", "joy"])
 
 
+@pytest.mark.parametrize(("n", "rest"), [(5, ": a number"), (7, " and 2 more: a number")])
+def test_numbers_among_words(n, rest):
+    frame = table(*map(str, range(1, n + 1)), words=[f"word {letter}" for letter in "abcdefgh"])
+    said = warned(frame)[MixedScaleWarning]
+    listed = ", ".join(f"'{k}' (1 rating)" for k in range(1, 6))
+    assert said.startswith(f"labels {listed}{rest}")
+
+
 @pytest.mark.parametrize("slip", ["sadnes", "sadnness", "sadmess", "sandess", "asdness"])
 def test_a_rare_misspelling(slip):
     said = warned(table(slip))[SimilarLabelsWarning]

@@ -1,6 +1,7 @@
 """Answers of a rater to one unit in the order of their times."""
 
 import re
+from datetime import timedelta
 
 import pandas as pd
 import pytest
@@ -9,6 +10,7 @@ from cli_support import refusal, rows
 import setagree as sa
 from setagree.errors import DataError, OptionError
 from setagree.large.opening import open_study
+from setagree.study.preparation import read_times
 from setagree.study.reading import Plan
 
 TABLE = pd.DataFrame(
@@ -267,3 +269,13 @@ def test_no_engine_orders(tmp_path):
     TABLE.to_csv(path, index=False)
     with pytest.raises(OptionError, match="order_by= is for files that are read into memory"):
         open_study(path, sa.Reading(order_by="at"), Plan(memory_limit="1GB"))
+
+
+@pytest.mark.parametrize(
+    ("second", "ranks", "hours"), [("11:00+02:00", [0, 1], 2), ("11:00+03:00", [0, 0], 0)]
+)
+def test_times_of_one_offset_keep_it(second, ranks, hours):
+    """Times of several offsets are in UTC: 10:00+02:00 and 11:00+03:00 are 8 o'clock."""
+    times = read_times(pd.Series(["2024-05-01T10:00+02:00", f"2024-05-01T{second}"]), "time")
+    assert times.ranks.tolist() == ranks
+    assert times.zone.utcoffset(None) == timedelta(hours=hours)
