@@ -214,7 +214,8 @@ def _say_all(remedies: Mapping[str, Any]) -> None:
         with spelling(CALLED):
             options = [option(name, value) for name, value in remedies.items()]
         new = [text for text in options if shlex.join(shlex.split(text)) not in called]
-        say(f"All at once: setagree {called} {' '.join(new)}")
+        say("With all these options (omit any that does not apply):")
+        say(f"setagree {called} {' '.join(new)}")
 
 
 def _shown_once(remedies: dict[str, Any]) -> Callable[..., None]:

@@ -73,8 +73,8 @@ def tried(monkeypatch, *arguments):
     result = invoke(*arguments)
     assert result.exit_code in {0, 2}
     last = result.stderr.splitlines()[-1]
-    if last.startswith("All at once: setagree "):
-        result = invoke(*shlex.split(last.removeprefix("All at once: setagree ")))
+    if last.startswith("setagree "):
+        result = invoke(*shlex.split(last.removeprefix("setagree ")))
     assert result.exit_code == 0, result.stderr
     return result
 
@@ -115,11 +115,10 @@ def test_all_remedies_are_in_one_line(monkeypatch):
     Path("a.csv").write_text(LONG, encoding="cp1252")
     monkeypatch.setattr(sys, "argv", ["setagree", "score", "a.csv"])
     lines = invoke("score", "a.csv").stderr.splitlines()
-    assert "is not UTF-8" in lines[-2]
-    assert "Then: 1 pair of unit and rater annotated more than once" in lines[-2]
-    assert lines[-1] == (
-        "All at once: setagree score a.csv --encoding 'cp1252' --duplicates 'last'"
-    )
+    assert "is not UTF-8" in lines[-3]
+    assert "Then: 1 pair of unit and rater annotated more than once" in lines[-3]
+    assert lines[-2] == "With all these options (omit any that does not apply):"
+    assert lines[-1] == "setagree score a.csv --encoding 'cp1252' --duplicates 'last'"
     with pytest.warns(sa.SetagreeWarning), pytest.raises(FileError) as caught:
         sa.agreement("a.csv")
     assert caught.value.remedy == {"encoding": "cp1252", "duplicates": "last"}
@@ -138,10 +137,10 @@ def test_the_options_of_all_warnings_are_in_one_line(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["setagree", "score", "a.csv", "--wide"])
     shown = invoke(*sys.argv[1:]).stderr.splitlines()
     assert shown[-1] == (
-        "All at once: setagree score a.csv --wide --raters 'ann,bob,cem' --label-sep ';' "
+        "setagree score a.csv --wide --raters 'ann,bob,cem' --label-sep ';' "
         "--empty 'none' --na-values 'n/a' --case 'lower'"
     )
-    assert shown[-2].startswith("Error: column 'note' seems not to be a rater;")
+    assert shown[-3].startswith("Error: column 'note' seems not to be a rater;")
     assert "Then: Labels that look alike are kept apart: 'Joy' and 'joy'. If" in shown[-2]
     result = tried(monkeypatch, *sys.argv[1:])
     assert "4 units, 3 raters, 11 ratings (1 missing)" in result.stdout
@@ -151,7 +150,7 @@ def test_the_options_of_all_warnings_are_in_one_line(monkeypatch):
     Path("b.csv").write_text("id,A,B\nu1,x,x\nu2,x,y\nTotal,x,x\n")
     shown = invoke("score", "b.csv", "--wide", "--where", "id != u1").stderr
     assert "--where '`id` != \"Total\"'" in shown
-    assert "All at once" not in shown
+    assert "With all these options" not in shown
 
 
 def test_warnings_have_their_options_in_python():
@@ -208,7 +207,7 @@ def test_a_pivot_with_row_numbers_and_totals(monkeypatch):
     Path("a.csv").write_text(PIVOT)
     monkeypatch.setattr(sys, "argv", ["setagree", "score", "a.csv"])
     assert invoke("score", "a.csv").stderr.splitlines()[-1] == (
-        "All at once: setagree score a.csv --wide --raters 'Rater 1,Rater 2' --unit 'Nr.' "
+        "setagree score a.csv --wide --raters 'Rater 1,Rater 2' --unit 'Nr.' "
         "--where '`Nr.` != \"Gesamt\"'"
     )
     monkeypatch.setattr(sys, "argv", ["setagree", "score", "a.csv", "--unit", "Nr."])
