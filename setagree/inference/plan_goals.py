@@ -35,6 +35,7 @@ from setagree.inference.resampling import random_ranks
 from setagree.inference.unit_order import is_clustered
 from setagree.limits import MAX_PLANNED_UNITS
 from setagree.progress import track
+from setagree.scoring.intervals import FEWEST_RARER
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score_part
 from setagree.study.annotations import Annotations
@@ -266,7 +267,11 @@ class Precision:
     noncentral t (n - 1 degrees of freedom, noncentrality (th0 - th) / SE) exceeds its quantile,
     computed as in Johnson and Welch (1940). The score interval succeeds if the estimate of th,
     normal about th with SE, is below th0 - sqrt(k (sig th0 + B th0²)), with the moments of the
-    pilot and k proportional to n SE². The power is the smaller of the two probabilities.
+    pilot and k proportional to n SE². The power is the smaller of the two probabilities, times that
+    of an interval. A study has none if its rarer answers, all except the commonest, weigh less than
+    four units. In n units they weigh n q on average, with a variance of at most n q (1 - q), that
+    of units in full agreement. At least half of the studies must have an interval, or the share
+    `assurance`.
 
     Attributes
     ----------
@@ -283,6 +288,8 @@ class Precision:
     kurtosis, n_pilot, df_pilot : float
         K of the linearised values of the pilot's units, or of its clusters; their number; the
         degrees of freedom of the pilot's t.
+    rarer : float
+        q, the weight in units of the rarer answers per unit of the pilot.
     """
 
     goals: PlanGoals
@@ -293,6 +300,7 @@ class Precision:
     kurtosis: float = 3.0
     n_pilot: float = inf
     df_pilot: float = inf
+    rarer: float = inf
 
     def half_width(self, variance: float, n: float, drawing: Drawing = ONE_BY_ONE) -> float:
         """Return the half width for n units, from their variance n SE².
@@ -313,6 +321,13 @@ class Precision:
         inverse = (self.kurtosis - 3) / n + 2 / df
         return min(_MAX_DF, 2 / inverse) if inverse > 0 else _MAX_DF
 
+    def _share_with_interval(self, n: float) -> float:
+        if self.rarer == inf:
+            return 1.0
+        # Phi([n q - 4] / sqrt[n q (1 - q)])
+        mean = n * self.rarer
+        return normal_tail((FEWEST_RARER - mean) / sqrt(mean * max(1 - self.rarer, ROUNDING)))
+
     def power(self, variance: float, n: float, drawing: Drawing = ONE_BY_ONE) -> float:
         """Return the power of n units, from their variance n SE².
 
@@ -325,12 +340,13 @@ class Precision:
         # Phi([(th0 - th) / SE - t (1 - 1 / 4 df)] / sqrt(1 + t² / 2 df))
         ahead = (th0 - th) / error - t * (1 - 0.25 / df)
         by_t = normal_tail(-ahead / sqrt(1 + t * t / (2 * df)))
+        has_interval = self._share_with_interval(n)
         if self.score is None:
-            return by_t
+            return by_t * has_interval
         m, z = self.score, -normal_quantile(level)
         k = (z * z + m.of_t * (t * t - z * z)) / n * variance / self.variance
         reach = sqrt(max(0.0, k * (m.sig * th0 + m.B * th0 * th0)))
-        return min(by_t, normal_tail(-(th0 - reach - th) / error))
+        return min(by_t, normal_tail(-(th0 - reach - th) / error)) * has_interval
 
     def units(self, variance: float, drawing: Drawing = ONE_BY_ONE) -> Sequence[int]:
         """Return the numbers of units to try, or the smallest number that reaches the goal."""
@@ -340,7 +356,8 @@ class Precision:
         if (width := goals.half_width) is not None:
 
             def narrow(n: float) -> bool:
-                return self.half_width(variance, n, drawing) <= width
+                is_interval_likely = self._share_with_interval(n) >= (goals.assurance or 0.5)
+                return is_interval_likely and self.half_width(variance, n, drawing) <= width
 
             return [smallest_n_units(narrow, drawing, option("half_width", width))]
         power, threshold = goals.power or 0.0, goals.at_least
@@ -423,6 +440,15 @@ def unit_variance(agreement: Agreement) -> tuple[float, int]:
     if agreement.reason is not None:
         return float("nan"), n
     return jackknife(agreement).standard_error ** 2 * n, n
+
+
+def rarer_per_unit(agreement: Agreement, n: int) -> float:
+    """Return the weight in units of all answers except the commonest, per unit of n.
+
+    Infinite if the interval of the agreement does not depend on it.
+    """
+    is_required = agreement.requested_method is None and agreement.standard_error > 0
+    return agreement.inference.n_rarer / n if is_required else inf
 
 
 def kurtosis_of(agreement: Agreement) -> tuple[float, float, float]:

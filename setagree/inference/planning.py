@@ -34,6 +34,7 @@ from setagree.inference.plan_goals import (
     check_counts,
     kurtosis_of,
     pilot_clusters,
+    rarer_per_unit,
     raters_alternate,
     ratings_per_unit,
     unit_variance,
@@ -168,6 +169,19 @@ class Plan(_OfGoals):
         return f"No interval is possible: {'; '.join(self.frame['reason'].dropna().unique())}."
 
     @property
+    def rarity(self) -> str:
+        """Sentence on numbers of units with too few rarer answers for an interval, else empty."""
+        n_units = self.frame["n_units"]
+        few = n_units[n_units * rarer_per_unit(self.agreement, self.pilot_units) < FEWEST_RARER]
+        if few.empty:
+            return ""
+        return (
+            f"Most studies of at most {counted(int(few.max()), self._noun)} have no interval, because "
+            "their answers except the commonest weigh less than "
+            f"{counted(FEWEST_RARER, self._noun)}."
+        )
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on the population, the goal and the best row of the plan."""
         goals, name, found = self.goals, self.agreement.coefficient, self.agreement.estimate
@@ -179,7 +193,7 @@ class Plan(_OfGoals):
             )
         other = "" if goals.at_least else f" ({option('at_least')} names another bound)"
         notes.append(_power_note(goals, name, other, f"it is {found:.4f} as in the pilot"))
-        notes += [self.too_few, self.left_out, self.larger_clusters, self.doubt]
+        notes += [self.too_few, self.rarity, self.left_out, self.larger_clusters, self.doubt]
         if (best := self.best) is not None and self.costs is not None:
             units = counted(int(best["n_units"]), self._noun)
             if "clusters" in best:
@@ -409,6 +423,11 @@ def plan(
 
     A coefficient without a linearised standard error (`mv_alpha`) is planned by the jackknife.
 
+    A study has no interval if all answers except the commonest weigh less than four units. The
+    number of units is therefore at least that of which half of the studies (or the share
+    `assurance`) have one, and the power includes its probability, both from the frequency of these
+    answers in the pilot.
+
     **Assurance.** Half of the studies of a planned size have wider intervals than planned, because
     their standard errors vary. `assurance` plans for the half width that this share of them does
     not exceed, t SE sqrt(F). F is that quantile of the F distribution with nu_n and nu_pilot
@@ -627,6 +646,7 @@ def _planned(
         f"{plain.coefficient} [{plain.distance}]",
         score_interval(plain.sums) if plain.inference.method == "score" else None,
         *(() if goals.assurance is None else kurtosis_of(agreement)),
+        rarer=rarer_per_unit(agreement, done),
     )
     tried = n_raters
     if n_raters is None and costs is not None and goals.n_units is None:

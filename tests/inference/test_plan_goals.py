@@ -245,6 +245,53 @@ class TestPower:
         assert few < more
 
 
+class TestRarerAnswers:
+    """Studies whose rarer answers weigh less than four units have no interval."""
+
+    NOISY = sa.percent_agreement(
+        sa.simulate(600, 3, n_labels=1, prevalence=0.1, skill=0.9, rng=1), distance="nominal"
+    )
+
+    def test_half_of_the_studies_have_an_interval(self):
+        q = self.NOISY.inference.n_rarer / 600
+        frame = planned(self.NOISY, half_width=0.3).frame
+        assert frame["n_units"].item() == math.ceil(4 / q)
+        assert (frame["half_width"] < 0.2).all()
+
+    def test_a_share_of_the_studies_has_an_interval(self):
+        q = self.NOISY.inference.n_rarer / 600
+        n = planned(self.NOISY, half_width=0.3, assurance=0.8).frame["n_units"].item()
+        assert stats.binom.sf(4, n, q) < 0.8 < stats.binom.sf(3, n, q)
+
+    def test_the_power_includes_the_interval(self):
+        """Without disagreement, the units with the rarer answer are binomial."""
+        q = self.NOISY.inference.n_rarer / 600
+        test = Precision(PlanGoals(at_least=-1), 0.9, 1e-12, "alpha", rarer=q)
+        for n in (40, 60, 80, 100):
+            more_than_four, at_least_four = stats.binom.sf([4, 3], n, q)
+            assert more_than_four < test.power(1e-12, n) < at_least_four
+
+    def test_the_power_comes_true(self):
+        """In 200 studies, to 0.08 (standard error 0.03)."""
+        n = planned(self.NOISY, at_least=0.3).frame["n_units"].item()
+        seeds = range(1000, 1200)
+        found = [sa.simulate(n, 3, n_labels=1, prevalence=0.1, skill=0.9, rng=s) for s in seeds]
+        tests = [sa.at_least(sa.percent_agreement(one, distance="nominal"), 0.3) for one in found]
+        assert np.mean([one.passes for one in tests]) == pytest.approx(0.85, abs=0.08)
+
+    def test_few_units_are_named(self):
+        said = flat(planned(self.NOISY, n_units=[10, 20, 300]))
+        assert "Most studies of at most 20 units have no interval, because" in said
+        assert "weigh less than 4 units" in said
+        assert "have no interval" not in flat(planned(self.NOISY, n_units=[300]))
+
+    def test_a_requested_t_interval_needs_none(self):
+        by_t = sa.agreement(
+            self.NOISY.study, coefficient="percent_agreement", distance="nominal", interval="t"
+        )[0]
+        assert planned(by_t, half_width=0.3).frame["n_units"].item() < 10
+
+
 def best_by_hand(frame, per_unit, per_rating, budget):
     """Return the raters of the least half width, where units are what the budget buys."""
     widths = {}
