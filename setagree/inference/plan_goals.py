@@ -285,11 +285,11 @@ class Precision:
         What is estimated, for messages.
     score : ScoreInterval or None
         The score interval of the pilot; None if there is none.
+    rarer : float
+        q, the weight in units of the rarer answers per unit of the pilot.
     kurtosis, n_pilot, df_pilot : float
         K of the linearised values of the pilot's units, or of its clusters; their number; the
         degrees of freedom of the pilot's t.
-    rarer : float
-        q, the weight in units of the rarer answers per unit of the pilot.
     """
 
     goals: PlanGoals
@@ -297,10 +297,10 @@ class Precision:
     variance: float
     name: str
     score: ScoreInterval | None = None
+    rarer: float = inf
     kurtosis: float = 3.0
     n_pilot: float = inf
     df_pilot: float = inf
-    rarer: float = inf
 
     def half_width(self, variance: float, n: float, drawing: Drawing = ONE_BY_ONE) -> float:
         """Return the half width for n units, from their variance n SE².

@@ -175,10 +175,10 @@ class Plan(_OfGoals):
         few = n_units[n_units * rarer_per_unit(self.agreement, self.pilot_units) < FEWEST_RARER]
         if few.empty:
             return ""
+        most = counted(int(few.max()), self._noun)
         return (
-            f"Most studies of at most {counted(int(few.max()), self._noun)} have no interval, because "
-            "their answers except the commonest weigh less than "
-            f"{counted(FEWEST_RARER, self._noun)}."
+            f"Most studies of at most {most} have no interval, because their answers except the "
+            f"commonest weigh less than {counted(FEWEST_RARER, self._noun)}."
         )
 
     @property
@@ -645,8 +645,8 @@ def _planned(
         variance,
         f"{plain.coefficient} [{plain.distance}]",
         score_interval(plain.sums) if plain.inference.method == "score" else None,
+        rarer_per_unit(agreement, done),
         *(() if goals.assurance is None else kurtosis_of(agreement)),
-        rarer=rarer_per_unit(agreement, done),
     )
     tried = n_raters
     if n_raters is None and costs is not None and goals.n_units is None:
