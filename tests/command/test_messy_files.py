@@ -141,7 +141,7 @@ def test_the_options_of_all_warnings_are_in_one_line(monkeypatch):
         "--empty 'none' --na-values 'n/a' --case 'lower'"
     )
     assert shown[-3].startswith("Error: column 'note' seems not to be a rater;")
-    assert "Then: Labels that look alike are kept apart: 'Joy' and 'joy'. If" in shown[-2]
+    assert "Then: Labels that look alike are kept apart: 'Joy' and 'joy'. If" in shown[-3]
     result = tried(monkeypatch, *sys.argv[1:])
     assert "4 units, 3 raters, 11 ratings (1 missing)" in result.stdout
     assert "Warning" not in result.stderr
