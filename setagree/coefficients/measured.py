@@ -96,13 +96,8 @@ class SizedAlpha(UnitSums):
     @cached_property
     def terms(self) -> tuple[Floats, Floats, Floats]:
         """N_i, dDo_i and dDe_i of each unit."""
-        case, tally, at, same = (
-            self.case,
-            self.case.tally,
-            self.case.tally.unit_patterns,
-            self.same_rater,
-        )
-        S, Do, De = self.totals, self.totals.O / self.totals.M, self.y
+        case, tally, same = self.case, self.case.tally, self.same_rater
+        at, S, Do, De = tally.unit_patterns, self.totals, self.totals.O / self.totals.M, self.y
         size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
         to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
         dDo = size * (case.mean_disagreement[at] - Do) / S.M

@@ -124,9 +124,9 @@ def spans_of_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
         raise OptionError(
             f"{name}: {tool.title} is not read as spans; write a table with one row per span."
         )
-    spans = Spans()
+    spans, request = Spans(), _request_of_spans(reading)
     for file in files:
-        tool.read_spans(file, _request_of_spans(reading), spans)
+        tool.read_spans(file, request, spans)
     return _study_of_spans(spans, replace(reading, tool=tool.name), name)
 
 
@@ -274,7 +274,11 @@ def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
             try:
                 answers = tool.read(file, request)
             except (DataError, FileError) as error:
-                if not _has_spans(file, tool, request):
+                spans = Spans()
+                if tool.read_spans is not None:
+                    with suppress(ValueError):
+                        tool.read_spans(file, request, spans)
+                if not spans.rows:
                     raise
                 hint = f"It has labelled spans; read them with {as_spans()}."
                 raise error.worded(f"{error} {hint}") from None
@@ -286,15 +290,6 @@ def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
         if answers.predicted is not None:
             predicted.extend(answers.predicted, name_of[file], prefix)
     return replace(joined, predicted=predicted)
-
-
-def _has_spans(file: Path, tool: Format, request: Request) -> bool:
-    """Return whether a file, whose answers cannot be read as sets, has labelled spans."""
-    spans = Spans()
-    if tool.read_spans is not None:
-        with suppress(ValueError):
-            tool.read_spans(file, request, spans)
-    return bool(spans.rows)
 
 
 def _check_data(joined: Answers, answers: Answers, file: Path, tool: Format) -> None:

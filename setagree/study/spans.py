@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, product
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -470,19 +471,17 @@ def _in_tokens(
     rows: Sequence[Span], cuts: Mapping[Hashable, Sequence[tuple[float, float]]]
 ) -> list[Span]:
     """Return the spans that touch tokens, from the first one to the last one + 1."""
-    starts, ends = ({name: [cut[k] for cut in x] for name, x in cuts.items()} for k in (0, 1))
     moved = [
         span._replace(
-            start=bisect_right(ends[span.document], span.start),
-            end=bisect_left(starts[span.document], span.end),
+            start=bisect_right(cuts[span.document], span.start, key=itemgetter(1)),
+            end=bisect_left(cuts[span.document], span.end, key=itemgetter(0)),
         )
         for span in rows
     ]
-    kept = [span for span in moved if span.start < span.end]
-    if n := len(moved) - len(kept):
-        place = next(span.place for span in moved if span.start >= span.end)
-        warn(f"{counted(n, 'span')} without a token dropped (first: {place}).", SetagreeWarning)
-    return kept
+    if lost := [span.place for span in moved if span.start >= span.end]:
+        what = f"{counted(len(lost), 'span')} without a token"
+        warn(f"{what} dropped (first: {lost[0]}).", SetagreeWarning)
+    return [span for span in moved if span.start < span.end]
 
 
 def _atoms(

@@ -507,7 +507,7 @@ def test_texts_and_recordings_are_not_one_study(tmp_path):
     ]
     path = tmp_path / "both.json"
     path.write_text(json.dumps(tasks), encoding="utf-8")
-    with pytest.raises(DataError, match=r"tasks\[1\].*: a span of a text, and others are of rec"):
+    with pytest.raises(FileError, match=r"tasks\[1\].*spans of texts and of recordings"):
         sa.read(path, spans=True)
 
 

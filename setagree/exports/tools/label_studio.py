@@ -129,6 +129,7 @@ def _check_other_types(annotations: list[Node], path: Path) -> None:
 
 def read_spans(path: Path, request: Request, spans: Spans) -> None:
     """Add the labelled spans of each annotation; one without results has no spans."""
+    kinds = set[bool]()  # of a text, or of a recording
     for task in read_records(path, request.encoding, name="tasks"):
         document, data = task.at("id").name(), task.at("data").members()
         texts = {key: value for key, value in data.items() if isinstance(value, str)}
@@ -147,23 +148,20 @@ def read_spans(path: Path, request: Request, spans: Spans) -> None:
                     continue
                 layer, value = result.at("from_name").text(), result.at("value")
                 seconds = result.get("original_length")  # of a recording
-                if seconds is not None and request.question in {None, layer}:
-                    spans.lengths[document] = seconds.number()
+                if request.question in {None, layer}:
+                    kinds.add(seconds is None)
+                    if seconds is not None:
+                        spans.lengths[document] = seconds.number()
+                if len(kinds) > 1:
+                    raise result.fail("spans of texts and of recordings; export tasks of one kind.")
                 quote = None if (text_of := value.get("text")) is None else text_of.text()
                 quote = quote and quote.replace("\\n", "\n")  # some versions escape line breaks
                 spans.ignored["unlabelled span"] += not value.at("labels").value
                 for label in value.at("labels").items():
                     ends, place = value.ends(), str(result)
                     spans.rows.append(Span(*pair, *ends, label.label(), place, quote, layer))
-    if not spans.lengths:
-        return
-    for span in spans.rows:
-        if span.document not in spans.lengths and request.question in {None, span.layer}:
-            raise DataError(
-                f"{span.place}: a span of a text, and others are of recordings, whose lengths are "
-                "in seconds; export the tasks of one kind."
-            )
-    spans.texts.clear()  # the only text of a recording is its address
+    if spans.lengths:
+        spans.texts.clear()  # the only text of a recording is its address
 
 
 # ---- JSON-MIN ------------------------------------------------------------------------------------
