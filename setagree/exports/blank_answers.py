@@ -106,35 +106,22 @@ def settle(
 def settle_spans(spans: Spans, request: Request, name: str) -> None:
     """Keep the spans of one layer, and the documents that a rater annotated.
 
-    A roster or ``blank=`` defines whether documents without spans were annotated. Otherwise they
-    were, if the file lists them and there is no reason to doubt it (`Spans.why`); an error or a
-    warning asks for the option in other cases.
+    A roster or ``blank=`` defines whether documents without spans were annotated.
     """
     layers = [span.layer for span in spans.rows if span.layer is not None]
     layer = choose_question(request.question, layers, name, name="spans")
     spans.rows = [span for span in spans.rows if span.layer == layer]
-    marked = {(span.document, span.rater) for span in spans.rows}
-    absent, policy = spans.open_pairs if spans.why is None else [], request.blank
+    listed = None
     if (roster := read_roster(request)) is not None:
-        pairs = [*spans.done, *absent]
+        pairs = [*spans.done, *(spans.open_pairs if spans.why is None else ())]
         texts = text_pairs([document for document, _ in pairs], [rater for _, rater in pairs])
         check_roster(roster, texts, name)
-        both = zip(pairs, texts, strict=True)
-        spans.keep({pair: None for pair, text in both if text in roster}, option("roster"))
-    elif spans.why is not None:
-        blank = [pair for pair in spans.done if pair not in marked]
-        if blank and spans.why and policy not in {"empty", "missing"}:
-            raise DataError(
-                f"{counted(len(blank), 'document')} without spans (first: "
-                f"{spans.done[blank[0]]}). {spans.why} Use {option('blank', 'empty')} (nothing was "
-                f"found), {option('blank', 'missing')} (not annotated), or {_roster_option()}."
-            )
-        if policy == "missing":
-            spans.keep(marked, option("blank", "missing"))
-    elif policy == "empty":
-        spans.done |= dict.fromkeys(absent, name)
-    elif policy != "missing":
-        spans.warn_open(option("blank", "empty"), f"{name}: ")
+        listed = [pair for pair, text in zip(pairs, texts, strict=True) if text in roster]
+    remedy = (
+        f"{option('blank', 'empty')} (nothing was found), {option('blank', 'missing')} (not "
+        f"annotated), or {_roster_option()}"
+    )
+    spans.settle(listed, request.blank, name if listed is None else option("roster"), remedy)
 
 
 def _roster_option() -> str:

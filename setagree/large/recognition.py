@@ -149,7 +149,6 @@ def spans_of_table(frame: pd.DataFrame, reading: Reading) -> Annotations:
     columns = {"document": guess.unit, "rater": guess.rater, "start": start, "end": end}
     columns["label"] = str(guess.labels)
     spans = table_spans(frame, columns, None if text else length, text)
-    spans.why = None
     return _study_of_spans(spans, reading, "the table")
 
 

@@ -141,11 +141,29 @@ class Spans:
         raters = dict.fromkeys(rater for _, rater in self.done)
         return [pair for pair in product(names, raters) if pair not in self.done]
 
-    def keep(self, listed: Collection[Pair], source: str) -> None:
-        """Keep the pairs that are listed, and add those without spans.
+    def settle(
+        self, listed: Collection[Pair] | None, blank: str | None, source: str, remedy: str
+    ) -> None:
+        """Define `done`: the pairs that are `listed`, or those in the file.
 
-        Raise DataError if another pair has a span.
+        `blank` defines whether pairs without a span are annotated, if the file does not; without it
+        an error, or a warning if the file does not list them, gives the `remedy`. Raise DataError
+        if a pair with a span is not listed.
         """
+        marked = {(span.document, span.rater) for span in self.rows}
+        no_span = self.open_pairs if self.why is None else [x for x in self.done if x not in marked]
+        if listed is None and no_span and blank not in {"empty", "missing"} and self.why != "":
+            first = "document {}, rater {}".format(*map(shorten, no_span[0]))
+            pairs = f"{counted(len(no_span), 'pair')} of document and rater"
+            what = f"{source}: {pairs} without a span (first: {first})"
+            if self.why:
+                raise DataError(f"{what}. {self.why} Use {remedy}.")
+            warn(f"{what}: read as not annotated; use {remedy}.", SetagreeWarning)
+        if listed is None:
+            missing = {*no_span} if blank == "missing" else set()
+            listed = [pair for pair in self.done if pair not in missing]
+            listed += no_span if blank == "empty" else []
+        listed = dict.fromkeys(listed)
         for span in self.rows:
             if (span.document, span.rater) not in listed:
                 raise DataError(
@@ -154,17 +172,6 @@ class Spans:
                 )
         kept = {pair: place for pair, place in self.done.items() if pair in listed}
         self.done = kept | {pair: source for pair in listed if pair not in kept}
-
-    def warn_open(self, remedy: str, name: str = "") -> None:
-        """Warn of documents that are read as not annotated by raters without a span in them."""
-        if pairs := self.open_pairs:
-            document, rater = map(shorten, pairs[0])
-            warn(
-                f"{name}{counted(len(pairs), 'pair')} of document and rater without a span (first: "
-                f"document {document}, rater {rater}): read as not annotated. If these raters "
-                f"found nothing there, use {remedy} or list who annotated what.",
-                SetagreeWarning,
-            )
 
 
 @public
@@ -245,15 +252,15 @@ def from_spans(
         check_choice("tokens", tokens, ("words",))
     names = {"document": document, "rater": rater, "start": start, "end": end, "label": label}
     spans = table_spans(as_pandas(data), names, length, text)
-    if done is None:
-        spans.warn_open("done='all'")
-    elif isinstance(done, str):
+    listed = None
+    if isinstance(done, str):
         check_choice("done", done, ("all",))
-        spans.done |= dict.fromkeys(spans.open_pairs, "done=")
     elif isinstance(done, Iterable) and not isinstance(done, Mapping | pd.DataFrame):
-        spans.keep(dict.fromkeys(map(_pair, done)), "done=")
-    else:
+        listed = [*map(_pair, done)]
+    elif done is not None:
         raise OptionError(f"done={shorten(done)} must be 'all' or (document, rater) pairs.")
+    remedy = "done='all' if these raters found nothing there, or list who annotated what"
+    spans.settle(listed, "empty" if done == "all" else None, "done=", remedy)
     return study_of_spans(cls, spans, tokens=tokens, chance=chance)
 
 
@@ -279,7 +286,7 @@ def table_spans(
     documents, raters = (ids[codes].tolist() for codes, ids in coded)
     places = [f"row {number}" for number in row_numbers(frame).tolist()]
     places = frame[PLACE].tolist() if PLACE in frame else places
-    spans = Spans()
+    spans = Spans(why=None)
     for *pair, place in zip(documents, raters, places, strict=True):
         spans.done.setdefault((pair[0], pair[1]), place)
     for what, source in (("text", text), ("length", length)):

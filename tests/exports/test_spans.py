@@ -213,7 +213,7 @@ def answers(study):
 def test_every_tool_gives_the_same_study(tool, tmp_path):
     path, name = tool(tmp_path), tool.__name__
     if name in ASKED:
-        with pytest.raises(DataError, match=r"1 document without spans.*blank='empty'"):
+        with pytest.raises(DataError, match=r"1 pair of document and rater.*blank='empty'"):
             sa.read(path, spans=True)
         missing = sa.read(path, spans=True, blank="missing")
         assert missing.n_ratings == 6 * 2 + 3
