@@ -43,7 +43,7 @@ from setagree.study.attributes import named_raters, read_raters, read_units, set
 from setagree.study.codes import TextFrame
 from setagree.study.columns import (
     answer_families,
-    approximate_labels,
+    answer_parts,
     detect_wide_layout,
     flag_columns,
     guess_people,
@@ -693,7 +693,7 @@ def _from_raters_in_rows(frame: pd.DataFrame, reading: Reading, note: Note) -> A
 
 def _warn_odd_units(frame: pd.DataFrame, units: Sequence[str], label_sep: str) -> None:
     """Warn if a few columns are read as units that have no answer in common with the others."""
-    families = answer_families([approximate_labels(frame[name], label_sep) for name in units])
+    families = answer_families([answer_parts(frame[name], label_sep) for name in units])
     usual = [units[k] for k in max(families, key=len, default=[])]
     odd = [units[k] for family in families for k in family if units[k] not in usual]
     if odd and len(usual) > max(len(odd), 1):

@@ -74,8 +74,14 @@ def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> 
     ['rater 1', 'rater 1', 'rater 2', 'rater 2']
     """
     if len(data) > 1:
-        are_dicts = all(isinstance(answers, Mapping) for answers in data)
-        return _by_key(data) if are_dicts else _by_rater(_rater_names(data), data, data)
+        if not all(isinstance(answers, Mapping) for answers in data):
+            return _by_rater(_rater_names(data), data, data)
+        if any(map(is_record_table, data)):
+            raise DataError("the dicts are rows of a table, or tables: pass one list of its rows.")
+        if not all(data) or any(isinstance(x, Mapping) for of in data for x in of.values()):
+            raise _no_answers(data)
+        by_rater = dict(zip(_rater_names(data), data, strict=True))
+        return _of_dict(by_rater, raters_in_rows=True)._replace(if_swapped="")
     obj = data[0]
     if isinstance(obj, Mapping):
         return _of_dict(obj, raters_in_rows=raters_in_rows)
@@ -135,16 +141,6 @@ def _of_dict(by_key: Mapping[Any, Any], *, raters_in_rows: bool | None) -> LongC
         if_swapped=f"the dict is read as {forms[are_raters]}. If it is {forms[not are_raters]}, "
         f"use {option('raters_in_rows', value=not are_raters)}."
     )
-
-
-def _by_key(data: Sequence[Mapping[Any, Any]]) -> LongColumns:
-    """Return the columns of one dict of unit to answer per rater, aligned by their keys."""
-    if any(map(is_record_table, data)):
-        raise DataError("the dicts are rows of a table, or tables: pass one list of its rows.")
-    if not all(data) or any(isinstance(x, Mapping) for of in data for x in of.values()):
-        raise _no_answers(data)
-    pairs = zip(_rater_names(data), data, strict=True)
-    return layouts.from_triples((who, unit, x) for who, of in pairs for unit, x in of.items())
 
 
 def _by_rater(

@@ -14,10 +14,12 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
 from setagree.lazy import pd
 from setagree.study.answer_warnings import is_agreed
-from setagree.study.codes import Column, distinct_cells
+from setagree.study.codes import distinct_cells
 from setagree.study.labels import is_blank, is_missing
 from setagree.study.numbers import are_decimals, as_number
 from setagree.study.reading import QUEUED, Reading
@@ -502,7 +504,8 @@ def detect_wide_layout(
     raters = [str(name) for name in frame if name != unit]
     if (unit is not None and unit not in frame) or len(raters) < 2:
         return None
-    words = {name: approximate_labels(frame[name], reading.syntax.label_sep) for name in raters}
+    label_sep = reading.syntax.label_sep
+    words = {x: answer_parts(islice(frame[x], _MAX_ROWS), label_sep) for x in raters}
     times = Counter(word for column in words.values() for word in column)
     alike = [name for name in raters if any(times[word] > 1 for word in words[name])]
     if len(alike) < 2:
@@ -550,10 +553,12 @@ def answer_families(parts: Sequence[set[str]]) -> list[list[int]]:
     return sorted(sorted(places) for _, places in families)
 
 
-def approximate_labels(column: Column, label_sep: str) -> set[str]:
-    """Return approximate labels of the first cells of a column."""
-    cells = [cell for cell in islice(column, _MAX_ROWS) if not is_missing(cell)]
-    parts = (
-        _NO_WORDS.sub(" ", part).strip() for cell in cells for part in str(cell).split(label_sep)
-    )
-    return {part for part in parts if part}
+def answer_parts(cells: Iterable[Any], label_sep: str = ",") -> set[str]:
+    """Return approximate labels of cells: their parts between usual separators, numbers as one."""
+    lists = (list, tuple, set, frozenset, np.ndarray)
+    present = (cell for cell in cells if not (is_missing(cell) or isinstance(cell, dict)))
+    texts = (",".join(map(str, x)) if isinstance(x, lists) else str(x) for x in present)
+    separators = re.compile(rf"[,;|\n]|{re.escape(label_sep)}")
+    pieces = {piece for text in texts for piece in separators.split(text)}
+    parts = {_NO_WORDS.sub(" ", piece).strip().casefold() for piece in pieces} - {""}
+    return {x if (number := as_number(x)) is None else str(number) for x in parts}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from datetime import datetime
-from decimal import Decimal
 from functools import partial
 from itertools import chain
 from typing import Any, TypeAlias, cast
@@ -42,7 +41,7 @@ from setagree.study.codes import (
     distinct_cells,
     order_of,
 )
-from setagree.study.columns import answer_families, check_roles
+from setagree.study.columns import answer_families, answer_parts, check_roles
 from setagree.study.frames import (
     Frame,
     as_pandas,
@@ -53,7 +52,7 @@ from setagree.study.frames import (
 )
 from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import Case, LabelSyntax, is_blank, is_missing, parse_labels
-from setagree.study.numbers import as_number, inferred
+from setagree.study.numbers import inferred
 from setagree.study.reading import ANSWER_KINDS, AnswerKind
 from setagree.study.scalars import code_scalars
 from setagree.wording.label_sets import Label
@@ -434,7 +433,7 @@ def _distinct_answers(columns: Sequence[Column]) -> tuple[list[Cells], list[set[
     for codes, distinct in map(distinct_cells, columns):
         n_cells = np.bincount(codes[codes != MISSING], minlength=len(distinct))
         cells.append((distinct, n_cells.tolist()))
-    return cells, [_answer_parts(distinct) for distinct, _ in cells]
+    return cells, [answer_parts(distinct) for distinct, _ in cells]
 
 
 def _strays(cells: Sequence[Cells], parts: Sequence[set[str]]) -> list[tuple[int, int]]:
@@ -486,22 +485,6 @@ def _may_identify(cell: object) -> bool:
     if isinstance(cell, float):
         return cell.is_integer()  # identifiers with missing cells are read as floats
     return isinstance(cell, str | int | datetime) and cell != ""
-
-
-def _answer_parts(cells: Sequence[object]) -> set[str]:
-    parts: set[object] = set()
-    for cell in cells:
-        if isinstance(cell, str):
-            parts.update(piece.strip().casefold() for piece in cell.replace(";", ",").split(","))
-        elif isinstance(cell, list | tuple | set | frozenset | np.ndarray):
-            parts.update(str(label).casefold() for label in cell)
-        elif isinstance(cell, Decimal):
-            parts.add(str(cell) if cell.is_nan() else cell)
-        elif isinstance(cell, Hashable):
-            parts.add(cell)
-    # 2 in one column and "2" in another are one answer.
-    merged = {p if isinstance(p, str) or (n := as_number(p)) is None else n for p in parts}
-    return {str(part) for part in merged} - {""}
 
 
 def _check_nameless(what: str, names: Iterable[object]) -> None:
