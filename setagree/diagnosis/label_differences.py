@@ -177,10 +177,10 @@ class DiscordantLabels:
                 labels = self._urn.sets_of(size, answers, len(place))
                 flat[place[:, None] + np.arange(size)] = labels
             ordered = np.sort(rows[remaining], axis=1)
-            fits = ((np.diff(ordered, axis=1) > 0) | (ordered[:, 1:] < 0)).all(axis=1)
-            remaining = remaining[~fits]
+            is_twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
             is_left = np.zeros(len(rows), dtype=bool)
-            is_left[remaining] = True
+            is_left[remaining[is_twice.nonzero()[0]]] = True
+            remaining = np.flatnonzero(is_left)
             left = ((*part, is_left[part[2] // width]) for part in parts)
             parts = [(*kind, place[x], k[x]) for *kind, place, k, x in left if x.any()]
         rows[remaining] = self.labels[remaining % n_units]

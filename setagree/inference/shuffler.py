@@ -84,8 +84,8 @@ class Cells:
         """Return the number of distinct arrangements, or infinity if it exceeds exp(40)."""
         logs = 0.0
         for cells in self.groups:
-            counts = np.unique(self.value[cells], return_counts=True)[1]
-            logs += lgamma(int(counts.sum()) + 1) - sum(lgamma(n + 1) for n in counts)
+            counts = np.bincount(self.value[cells])
+            logs += lgamma(counts.sum() + 1) - sum(map(lgamma, counts + 1))
         return round(exp(logs)) if logs < 40 else inf
 
     def estimates(self, n_resamples: int, generator: np.random.Generator) -> Floats:

@@ -47,7 +47,7 @@ _RESHUFFLED = 10_000_000
 _ALIKE = 0.05
 """Range of the estimates by distance below which they hardly depend on it."""
 
-_FEWEST = 99
+_FEWEST = 39
 """Number of reshuffles of a large study, whose p is computed from their mean and spread."""
 
 
