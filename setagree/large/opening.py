@@ -182,7 +182,9 @@ def with_reading(source: Any, reading: Reading | None = None) -> tuple[Any, Read
     changed = {
         x.name: value for x in fields(reading) if (value := getattr(reading, x.name)) != x.default
     }
-    return with_reading(source.data, replace(source.reading, **changed))
+    return with_reading(
+        source.data, replace(source.reading, **changed) if changed else source.reading
+    )
 
 
 LARGE = 2**32

@@ -147,9 +147,9 @@ def agreement(
     >>> round(table["krippendorff_alpha", "masi"].estimate, 4)
     0.6667
     """
-    cells = Reading(case=case, codebook=codebook, empty=empty, na_values=na_values)
-    cells = replace(cells, duplicates=duplicates, encoding=encoding, predictions=predictions)
-    data, reading = with_reading(data, cells)
+    cells: dict[str, Any] = {"case": case, "codebook": codebook, "empty": empty}
+    cells |= {"na_values": na_values, "duplicates": duplicates, "encoding": encoding}
+    data, reading = with_reading(data, Reading(**cells, predictions=predictions))
     of_units = {"cluster": cluster, "sampling_weight": sampling_weight, "strata": strata}
     drawn = {**of_units, "population_size": population_size}
     check_level(level)

@@ -484,12 +484,15 @@ def for_tables(name: str, tool: str) -> OptionError:
     )
 
 
+_USUAL = Reading()
+
+
 def as_reading(reading: Reading | None) -> Reading:
     """Return a `Reading`, by default with the usual names of columns."""
     if isinstance(reading, Reading):
         return reading
     check_type("reading", reading, type(None), "a Reading, such as Reading(unit='doc')")
-    return Reading()
+    return _USUAL
 
 
 def check_encoding(encoding: str) -> None:
