@@ -171,9 +171,9 @@ def check(
         whose = ", ".join(Path(file).name for file in files) if group is None else group
         for test in tests:
             what = f"{test.agreement.coefficient} [{test.agreement.distance}]"
-            low = f"Low end {four(test.low)}. " if test.reason is None else ""
+            low = f"Low end {four(test.low)}." if test.reason is None else ""
             holds = test.passes if test.reason is None else None
-            basis = f"{low}{test.verdict}"
+            basis = " ".join(filter(None, [low, test.verdict, test.remark]))
             decisions.append(Decision(f"{whose}: {what} at least {value:g}", holds, basis))
         frame = pd.concat([test.to_frame() for test in tests], ignore_index=True)
         frames.append(frame if by is None else frame.assign(group=group))

@@ -49,6 +49,16 @@ def test_no_verdict_is_two(study):
     assert "There is no file" in refusal("check", "none.csv", "--at-least", 0.5)
 
 
+def test_a_rough_interval_is_named(study):
+    rows = [(u, r, 10 * u + (u * k) % 7) for u in range(15) for k, r in enumerate("abc")]
+    pd.DataFrame(rows, columns=["unit", "rater", "score"]).to_csv("numbers.csv", index=False)
+    remark = sa.at_least("numbers.csv", 0.5, value="score").remark
+    assert remark.startswith("The interval is rough: with squared distances 15 units are few")
+    code, text = checked("check", "numbers.csv", "--value", "score", "--at-least", 0.5)
+    assert code == 0
+    assert text.endswith(f". {remark}\n")
+
+
 def test_a_model_among_the_raters_is_named(study):
     table = pd.read_csv("study.csv").replace({"rater": {"r4": "gpt-4o"}})
     table.to_csv("models.csv", index=False)
