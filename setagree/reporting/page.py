@@ -356,9 +356,8 @@ def _markdown_section(section: Section) -> Iterator[str]:
 
 def _bracketed(piece: Piece) -> str:
     """Return a piece as Markdown, in brackets with its labels if there are some."""
-    text, ends = as_markdown(piece.text), ", ".join(as_markdown(x.short) for x in piece.ends)
-    tag = f"<sup>{ends}</sup>" if ends else ""
-    return rf"\[{text}\]{tag}" if piece.colours else text
+    text, labels = as_markdown(piece.text), ", ".join(as_markdown(x.short) for x in piece.labels)
+    return rf"\[{text}\]<sup>{labels}</sup>" if labels else text
 
 
 def table_lines(table: Table) -> Iterator[str]:

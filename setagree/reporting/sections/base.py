@@ -228,13 +228,10 @@ class Picture:
 
 
 class Piece(NamedTuple):
-    """A part of a document with the labels of a rater.
-
-    `ends` are the labels whose span ends with it, `colours` the colour numbers of all its labels.
-    """
+    """A part of a document with the labels of a rater, and the numbers of their colours."""
 
     text: str
-    ends: Sequence[Any]
+    labels: Sequence[Name]
     colours: Sequence[int]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
@@ -160,13 +160,11 @@ def _lines(study: Annotations, units: Codes, labels: list[Any]) -> list[tuple[Na
     ]
     lines = []
     for rater, sets in [*wide.items()][:_MOST_RATERS]:
-        both = groupby(zip(sets, texts, strict=True), key=itemgetter(0))
-        runs = [(one, "".join(text for _, text in group)) for one, group in both]
         pieces = []
-        for (one, text), (after, _) in pairwise([*runs, (frozenset(), "")]):
-            shown = [k for k, label in enumerate(labels) if label in one]
-            last = [Name.of(labels[k]) for k in shown if labels[k] not in after]
-            pieces.append(Piece(text, last, [min(k, N_COLOURS) for k in shown]))
+        for one, group in groupby(zip(sets, texts, strict=True), key=itemgetter(0)):
+            shown = [(k, Name.of(label)) for k, label in enumerate(labels) if label in one]
+            colours = [min(k, N_COLOURS) for k, _ in shown]
+            pieces.append(Piece("".join(text for _, text in group), [x for _, x in shown], colours))
         lines.append((Name.of(rater), pieces))
     return lines
 
