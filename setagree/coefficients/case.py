@@ -98,6 +98,13 @@ class Case:
         return None if study is None or study.sampling is None else sample_of(study)
 
     @property
+    def clusters(self) -> tuple[Codes, npt.NDArray[np.object_]]:
+        """The cluster of each unit as a code, and their names. The caller guarantees clusters."""
+        if self.sample is None or self.sample.groups is None:
+            raise TypeError("the units of this case have no clusters")
+        return self.sample.groups, self.sample.names
+
+    @property
     def is_weighted(self) -> bool:
         """Whether units have sampling weights, or sizes."""
         return self.sample is not None and self.sample.weights is not None

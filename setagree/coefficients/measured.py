@@ -49,16 +49,14 @@ class SizedAlpha(UnitSums):
     def same_rater(self) -> SameRater:
         """Sums over the pairs of answers of one rater in one document."""
         case = self.case
-        study, sample, tally, w = case.study, case.sample, case.tally, case.pairable_weights
+        study, tally, w = case.study, case.tally, case.pairable_weights
         assert study is not None  # noqa: S101 - it has the sizes
-        assert sample is not None  # noqa: S101 - as above
-        assert sample.groups is not None  # noqa: S101 - sizes require documents
         N_i = w * (tally.pairable * tally.pattern_ratings)[tally.unit_patterns]
         if not self.without_same_rater:
             return SameRater(0 * N_i, N_i, N_i)
         rows = np.flatnonzero(tally.pairable[tally.unit_patterns][study.unit_codes])
         units, values = study.unit_codes[rows], study.value_codes[rows]
-        documents = sample.groups[units].astype(np.int64)
+        documents = case.clusters[0][units].astype(np.int64)
         keys = documents * study.n_raters + study.rater_codes[rows]
         groups = np.unique(keys, return_inverse=True)[1]
         # m of each group and value in it, and D m

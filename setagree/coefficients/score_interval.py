@@ -328,8 +328,7 @@ def _as_drawn(
         w = w / w.mean()
         df = n**2 / float(w @ w) - 1
         return Do + w * delta, E + w * psi, np.ones(n), df, float(w @ w) / n
-    assert sample.groups is not None  # noqa: S101 - clusters are groups
-    groups = np.unique(sample.groups[units], return_inverse=True)[1]
+    groups = np.unique(case.clusters[0][units], return_inverse=True)[1]
     sizes = np.bincount(groups)
     G = len(sizes)
     if G == 1:

@@ -409,8 +409,8 @@ def shuffler_of(agreement: Agreement, scheme: str) -> Shuffler:
     group: Codes = np.zeros(len(unit), dtype=np.intp)
     if scheme == "within_rater":
         group = rater
-    elif scheme == "within_cluster" and case.sample is not None and case.sample.groups is not None:
-        group = case.sample.groups[unit]
+    elif scheme == "within_cluster":
+        group = case.clusters[0][unit]
     return Shuffler(case, model, unit, rater, value, group)
 
 

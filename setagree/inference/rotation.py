@@ -68,20 +68,19 @@ def rotated_estimates(
 
 def _documents(agreement: Agreement) -> Iterator[tuple[float, list[_Track]]]:
     """Yield the length of each document, and the answers of each rater along it."""
-    study, sample = require_study(agreement, "permutation_test"), agreement.case.sample
-    assert sample is not None  # noqa: S101 - units have sizes
-    assert sample.groups is not None  # noqa: S101
+    study = require_study(agreement, "permutation_test")
+    document, names = agreement.case.clusters
     columns = {"rater": study.rater_codes, "unit": study.unit_codes, "value": study.value_codes}
     rows = pd.DataFrame(columns).sort_values(["rater", "unit"])
     rows["size"] = agreement.case.pairable_weights[rows["unit"]]
-    rows["document"] = sample.groups[rows["unit"]]
+    rows["document"] = document[rows["unit"]]
     for _, each in rows.groupby("document"):
         n, n_units = each["rater"].value_counts(sort=False), each["unit"].nunique()
         if (n < n_units).any():
-            rater, name = n.index[n < n_units][0], sample.names[each["document"].iloc[0]]
+            rater, name = n.index[n < n_units][0], names[each["document"].iloc[0]]
             raise DataError(
-                f"rater {shorten(study.raters[rater])} annotated a part of {shorten(name)} "
-                f"({sample.by}); only answers to whole ones are rotated."
+                f"rater {shorten(study.raters[rater])} annotated a part of document "
+                f"{shorten(name)}; only answers to whole ones are rotated."
             )
         size, values = (each[x].to_numpy().reshape(-1, n_units) for x in ("size", "value"))
         ends = np.cumsum(size[0])

@@ -128,8 +128,8 @@ def rows_of_clusters(agreements: Sequence[Agreement]) -> list[Any]:
     Clusters are ordered by their answers alone, so that a seed draws the same ones for any order of
     rows and any names. The order is the same for all agreements.
     """
-    groups, n = _groups(agreements[0])
-    keys = np.zeros(n, dtype=np.uint64)
+    groups, names = agreements[0].case.clusters
+    keys = np.zeros(n := len(names), dtype=np.uint64)
     for one in agreements:
         np.add.at(keys, groups, unit_keys(one))
     rank = np.argsort(np.argsort(keys, kind="stable"), kind="stable")
@@ -157,23 +157,15 @@ def counted_in(groups: Codes, agreement: Agreement, n_groups: int) -> Any:
 
 def without_clusters(agreement: Agreement) -> pd.Series[float]:
     """Return the estimate without each cluster."""
-    groups, n = _groups(agreement)
-    inside, sample = counted_in(groups, agreement, n), agreement.case.sample
-    assert sample is not None  # noqa: S101 - it has clusters
+    groups, names = agreement.case.clusters
+    inside = counted_in(groups, agreement, len(names))
     evaluate = agreement.sums.reweighted
     whole = np.asarray(inside.sum(axis=0), dtype=np.float64)
     at_once = max(1, BLOCK_ENTRIES // len(whole))
-    starts = range(0, n, at_once)
+    starts = range(0, len(names), at_once)
     parts = [evaluate(whole - inside[start : start + at_once].toarray()) for start in starts]
-    index = pd.Index(sample.names, name="cluster", tupleize_cols=False)
+    index = pd.Index(names, name="cluster", tupleize_cols=False)
     return pd.Series(np.concatenate(parts), index=index)
-
-
-def _groups(agreement: Agreement) -> tuple[Codes, int]:
-    sample = agreement.case.sample
-    if sample is None or sample.groups is None:
-        raise TypeError("the units of this agreement have no clusters")
-    return sample.groups, len(sample.names)
 
 
 def common_sample(agreements: Sequence[Agreement], places: Sequence[Places]) -> Sample | None:

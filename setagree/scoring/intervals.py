@@ -120,11 +120,10 @@ class CoefficientInterval:
         """
         if self.sums.undefined is not None or self.spread.reason is not None:
             return None
-        sums, sample = self.sums, self.case.sample
-        if not isinstance(sums, SizedAlpha) or sample is None or sample.groups is None:
+        if not isinstance(sums := self.sums, SizedAlpha):
             return None
-        size, *deviations = sums.terms
-        (o, df), (e, _) = (cluster_deviations(sample.groups, u, size, size) for u in deviations)
+        groups, (size, *deviations) = self.case.clusters[0], sums.terms
+        (o, df), (e, _) = (cluster_deviations(groups, u, size, size) for u in deviations)
         return FiellerInterval(float(sums.totals.O / sums.totals.M), sums.y, o, e, df)
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Codes, Floats
+from setagree.checks import Codes
 from setagree.errors import counted
 from setagree.plots.diagnosis import largest_share_first
 from setagree.reporting.sections.base import (
@@ -38,20 +38,12 @@ def _as_set(value: Any) -> frozenset[Any]:
     return value if isinstance(value, frozenset) else frozenset([value])
 
 
-def _documents(f: Findings) -> tuple[Codes, list[str], Floats]:
-    """Return the document of each unit, the names of documents, and the sizes of units."""
-    sample = f.main.case.sample
-    assert sample is not None  # noqa: S101 - units have sizes
-    assert sample.groups is not None  # noqa: S101
-    return sample.groups, [*map(str, sample.names)], f.main.case.pairable_weights
-
-
 def by_rater(f: Findings) -> pd.DataFrame:
     """Return the numbers of documents and spans and the covered share of the length by rater.
 
     Spans of one label that touch or overlap count as one.
     """
-    study, (document, _, size) = f.study, _documents(f)
+    study, document, size = f.study, f.main.case.clusters[0], f.main.case.pairable_weights
     sets = [*map(_as_set, study.values), frozenset()]
     codes = {"rater": study.rater_codes, "unit": study.unit_codes, "value": study.value_codes}
     rows = pd.DataFrame(codes).sort_values("unit")
@@ -66,7 +58,7 @@ def by_rater(f: Findings) -> pd.DataFrame:
 
 def counts(f: Findings) -> list[str]:
     """Return the numbers of documents and spans, and the length with its unit."""
-    (_, names, size), study = _documents(f), f.study
+    (_, names), size, study = f.main.case.clusters, f.main.case.pairable_weights, f.study
     noun = f"in {study.sampling.size}" if study.sampling is not None else ""
     if study.reading is not None and study.reading.tokens is not None:
         noun = "words" if study.reading.tokens == "words" else "tokens"
@@ -105,7 +97,7 @@ def overview(f: Findings, _: None) -> list[Section]:
 
 def summary(f: Findings, pieces: pd.DataFrame) -> Sentence:
     """Return the part of the text on which raters differ, and the documents with most of that."""
-    document, names, size = _documents(f)
+    (document, names), size = f.main.case.clusters, f.main.case.pairable_weights
     if not pieces["disagreement"].max() > 0:
         return (f"The raters agree fully in all {counted(len(names), 'document')}.",)
     units = pd.Index(f.study.units).get_indexer(pd.Index(pieces["unit"]))
@@ -140,7 +132,7 @@ def sections(f: Findings, pieces: pd.DataFrame) -> list[Section]:
 
 def _passages(f: Findings, places: pd.DataFrame) -> Iterator[Passage]:
     """Yield the text around the worst place of each of the documents with the worst places."""
-    document, labels = _documents(f)[0], f.result("labels")
+    document, labels = f.main.case.clusters[0], f.result("labels")
     codes = pd.Index(f.study.units).get_indexer(pd.Index(places["unit"]))
     places = places.assign(code=codes, document=document[codes]).drop_duplicates("document")
     columns = ["unit", "code", "document", "share_of_disagreement"]
