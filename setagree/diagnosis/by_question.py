@@ -83,9 +83,6 @@ class QuestionTable(Result):
         Column(("low", "high"), "interval"),
     )
 
-    def __repr__(self) -> str:
-        return f"<QuestionTable of {len(self.agreements)} questions>"
-
     def __getitem__(self, question: str) -> Agreement:
         """Return the agreement on a question."""
         return self.agreements[question]

@@ -138,9 +138,6 @@ class Queue(Result):
     def _notes(self) -> list[str]:
         return [" ".join(filter(None, [f"{self.asks}.", *self.notes]))]
 
-    def __repr__(self) -> str:
-        return f"<Queue for {self.goal}: {self.asks}>"
-
 
 @takes_data
 def next_ratings(

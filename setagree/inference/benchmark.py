@@ -17,7 +17,7 @@ from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable, raters_in_words
 from setagree.wording.number_format import four, level_text
-from setagree.wording.result_base import Result, bracketed
+from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
 Scale: TypeAlias = str | Mapping[str, float]
@@ -105,12 +105,6 @@ class Benchmark(Result):
         Column("membership"),
         Column("cumulative"),
     )
-
-    def __repr__(self) -> str:
-        judged, name = self.agreement, repr(self.agreement)[1:-1]
-        if isinstance(judged, Agreement):
-            name = f"{judged.coefficient} [{judged.distance}] {judged.estimate:.4f}"
-        return bracketed(f"Benchmark of {name} on {self.scale}: {self.verdict}", self.remark)
 
     @property
     def remark(self) -> str | None:
@@ -332,9 +326,6 @@ class AtLeast(Result):
     def _notes(self) -> list[str]:
         return [self.verdict, self.remark or ""]
 
-    def _line(self) -> str:
-        return f"At least {self.threshold:g}?"
-
     @property
     def remark(self) -> str | None:
         """Sentences on a rough interval of the coefficient, or None."""
@@ -348,9 +339,6 @@ class AtLeast(Result):
         """Return the test as one row."""
         names = "coefficient distance estimate threshold level low high"
         return self._one_row(f"{names} passes")
-
-    def __repr__(self) -> str:
-        return f"<AtLeast {self.threshold:g}: {' '.join(filter(None, self._notes()))}>"
 
 
 @per_row(AtLeast, ResultTable[AtLeast])

@@ -57,7 +57,6 @@ from setagree.scoring.results import Agreement, AgreementTable, IntervalTable, r
 from setagree.scoring.table_notes import rarity_sentences
 from setagree.study.annotations import Annotations
 from setagree.study.attributes import OfUnits
-from setagree.wording.result_base import bracketed
 from setagree.wording.tables import Column
 
 Over: TypeAlias = Literal["units", "raters", "both"]
@@ -193,24 +192,12 @@ class Bootstrap(Resampled):
         basis = f"se and interval: {n} of the {self.drawn}, {about}"
         return [*why, basis, self.remark or ""]
 
-    def __repr__(self) -> str:
-        low, high = self.interval()
-        alike = self.standard_error == 0
-        ends = "" if alike else f", 95% {low:.4f} to {high:.4f}, {self._raters}"
-        note = self.interval_reason if alike else self.remark
-        return bracketed(
-            f"Bootstrap of {self.agreement.coefficient} [{self.agreement.distance}] over "
-            f"{self.drawn}: {self.agreement.estimate:.4f} (se {self.standard_error:.4f}{ends}), "
-            f"{len(self.distribution):,} resamples, {self.n_undefined:,} undefined",
-            note,
-        )
-
     @property
     def drawn(self) -> str:
         """What was drawn, as a phrase; names clusters if units were drawn in clusters."""
-        if self.over == "raters" or not self.clusters:
+        if self.over == "raters":
             return self.over
-        return f"{self.clusters}{'' if self.over == 'units' else ' and raters'}"
+        return f"{self.clusters or 'units'}{'' if self.over == 'units' else ' and raters'}"
 
     @property
     def _raters(self) -> str:
@@ -279,9 +266,8 @@ class BootstrapTable(ResultTable[Bootstrap]):
             about += (
                 f", of whom {R} are few: such intervals covered the true value in 80-88% of studies"
             )
-        drawn = {"both": "units and raters"}.get(one.drawn, one.drawn)
         n = counted(len(one.distribution), "resample")
-        basis = f"bootstrap ({named}), {n} of the {drawn}, seed {seed}. About {about}."
+        basis = f"bootstrap ({named}), {n} of the {one.drawn}, seed {seed}. About {about}."
         lost = [(row.n_undefined, row.agreement) for row in self if row.n_undefined]
         undefined = ", ".join(f"{m:,} of {row.coefficient} [{row.distance}]" for m, row in lost)
         ending = (
@@ -292,13 +278,6 @@ class BootstrapTable(ResultTable[Bootstrap]):
             uncertainty=uncertainty,
             basis=[f"se and interval: {basis} {ending}"],
             why=[row.interval_reason for row in self],
-        )
-
-    def __repr__(self) -> str:
-        one = self.rows[0]
-        return (
-            f"<BootstrapTable of {counted(len(self.rows), 'coefficient')} over {one.over}, "
-            f"{counted(len(one.distribution), 'resample')}>"
         )
 
 

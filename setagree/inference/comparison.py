@@ -48,8 +48,7 @@ from setagree.scoring.scorer import Scorer, warn_undefined
 from setagree.scoring.table_notes import drawn_beside, remark_of, rough_reasons
 from setagree.study.attributes import OfUnits
 from setagree.study.sampling import Sample
-from setagree.wording.number_format import p_phrase
-from setagree.wording.result_base import Result, bracketed
+from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
 Design: TypeAlias = Literal["same_units", "shared_units", "independent"]
@@ -448,21 +447,6 @@ class Comparison(Result):
         how = {"design": self.design, "method": self.method, "level": self.level}
         how |= {"drawn": self.drawn} if self.drawn else {}
         return [{"degrees_of_freedom": one.freedom_of_t, **how} for one in self.differences]
-
-    def __repr__(self) -> str:
-        first = self.frame.iloc[0]
-        how = ", ".join(filter(None, [self.design, self.method, self.drawn]))
-        more = f", and {len(self.frame) - 1} more pairs" if len(self.frame) > 1 else ""
-        missed = f", {counted(n, 'resample')} undefined" if (n := int(first["n_undefined"])) else ""
-        found = next(iter(self.reasons), None) or (
-            f"{100 * self.level:g}% {first['low']:.4f} to {first['high']:.4f}, "
-            + p_phrase(self.p_value)
-        )
-        return bracketed(
-            f"Comparison ({how}): {first['first']} - {first['second']} = "
-            f"{self.difference:.4f} ({found}{missed}){more}",
-            next(iter(self.remarks), None),
-        )
 
     def _to_print(self) -> pd.DataFrame:
         frame = self.frame.assign(pair=[f"{first} - {second}" for first, second in self.names])

@@ -14,7 +14,7 @@ from setagree.coefficients.case import ROUNDING, divided
 from setagree.coefficients.sums import UnitSums
 from setagree.credit.base import neighbours
 from setagree.distances.registry import DistanceLike
-from setagree.errors import UndefinedAgreementWarning, check_choice, check_list, counted, warn
+from setagree.errors import UndefinedAgreementWarning, check_choice, check_list, warn
 from setagree.inference.panel_members import case_of, unweighted_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import krippendorff_alpha
@@ -83,13 +83,6 @@ class CompletionBounds(Result):
         """Return the bounds as one row."""
         return self._one_row("distance estimate lowest highest n_completed")
 
-    def __repr__(self) -> str:
-        why = f" ({self.reason})" if self.reason is not None else ""
-        ends = f"{self.lowest:.4f} to {self.highest:.4f}"
-        what = counted(self.n_completed, "missing answer")
-        alpha = f"alpha {self.estimate:.4f} observed{why}"
-        return f"<CompletionBounds [{self.distance}]: {alpha}, {ends} with {what}>"
-
 
 @takes_data
 def completion_bounds(
@@ -150,8 +143,9 @@ def completion_bounds(
     ...     "labels": ["a", "a", "b", "b", "b", None],
     ...     "status": ["observed"] * 5 + ["refused"],
     ... })
-    >>> completion_bounds(sa.read(table, status="status"))
-    <CompletionBounds [masi]: alpha 1.0000 observed, 0.4444 to 1.0000 with 1 missing answer>
+    >>> found = completion_bounds(sa.read(table, status="status"))
+    >>> found.estimate, round(found.lowest, 4), found.highest
+    (1.0, 0.4444, 1.0)
     """
     check_list("statuses", statuses, "statuses")
     for status in statuses:

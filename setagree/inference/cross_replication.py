@@ -307,13 +307,6 @@ class CrossReplication(Replicated):
             normalised_high=ends[1],
         )
 
-    def __repr__(self) -> str:
-        return (
-            f"<CrossReplication of {self.panels[0]} and {self.panels[1]} [{self.distance}]: "
-            f"{self._shown}, normalised {self.normalised:.4f}, {counted(self.n_units, 'unit')}"
-            f"{self._missed}>"
-        )
-
     @property
     def _missed(self) -> str:
         """Number of undefined resamples, if there are intervals."""

@@ -62,9 +62,6 @@ class Jackknife(Result):
         """Return the rows, the largest change first."""
         return self.to_frame().sort_values("difference", key=np.abs, ascending=False, kind="stable")
 
-    def _heading(self) -> str:
-        return repr(self)[1:-1]
-
     @cached_property
     def _defined(self) -> Floats:
         values = self.values.to_numpy(dtype=float)
@@ -121,14 +118,14 @@ class Jackknife(Result):
             frame["n_ratings"] = np.bincount(study.rater_codes, minlength=study.n_raters)
         return frame
 
-    def __repr__(self) -> str:
+    def _heading(self) -> str:
         missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""
         raters = raters_in_words([self.agreement], self.over)
         about = f", {raters}" if self.standard_error > 0 else ""
         return (
-            f"<Jackknife over {len(self.values):,} {self.over}: {self.agreement.coefficient} "
-            f"[{self.agreement.distance}] {self.agreement.estimate:.4f}, se "
-            f"{self.standard_error:.4f}{about}{missed}>"
+            f"{self.agreement.coefficient} [{self.agreement.distance}] "
+            f"{self.agreement.estimate:.4f}, se {self.standard_error:.4f} over "
+            f"{len(self.values):,} {self.over}{about}{missed}"
         )
 
 

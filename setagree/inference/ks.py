@@ -166,10 +166,6 @@ class KSStatistic(Result):
             n_resamples=len(self.distribution),
         )
 
-    def __repr__(self) -> str:
-        value = "nan" if self.reason is not None else four(self.estimate)
-        return f"<KSStatistic [{self.distance}]: {value}. {self.verdict}>"
-
 
 @takes_data
 def ks_statistic(

@@ -246,12 +246,6 @@ class Monitor(Result):
             "batch and stop at any."
         )
 
-    def __repr__(self) -> str:
-        return (
-            f"<Monitor of {self.agreement.coefficient} [{self.agreement.distance}] against "
-            f"{self.threshold:g}, {counted(len(self.frame), 'look')}: {self.verdict}>"
-        )
-
     def _notes(self) -> list[str]:
         return [f"{self.verdict} {self.method}"]
 

@@ -193,15 +193,6 @@ class Replicated(Resampled):
         """Reason for an interval of NaN, from the estimate or the resamples, or None."""
         return self.reason or no_interval_reason(self.distribution)
 
-    @property
-    def _shown(self) -> str:
-        """The estimate with its interval, or with the reason for a missing one."""
-        if self.reason is not None:
-            return f"nan ({self.reason})"
-        low, high = self.interval()
-        sure = f"95% {low:.4f} to {high:.4f}, {self.about}" if np.isfinite(low) else ""
-        return f"{self.estimate:.4f} ({sure or f'no interval: {self.interval_reason}'})"
-
 
 def percentile_interval(
     distribution: Floats, level: float, reason: str | None

@@ -24,7 +24,7 @@ from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.attributes import OfUnits
 from setagree.study.sampling import warn_ignored
-from setagree.wording.number_format import p_four, p_phrase
+from setagree.wording.number_format import p_four
 from setagree.wording.tables import Column
 
 Scheme: TypeAlias = Literal["pooled", "within_rater", "table", "within_cluster", "rotation"]
@@ -196,16 +196,6 @@ class PermutationTest(Resampled):
                 f"({p_four(self.agreement.p_value)}, two-sided)."
             )
         return notes
-
-    def __repr__(self) -> str:
-        n = f"{len(self.distribution):,}"
-        how = f"all {n} arrangements" if self.exact else f"{n} reshuffles"
-        missed = f", {self.n_undefined:,} undefined" if self.n_undefined else ""
-        return (
-            f"<PermutationTest of {self.agreement.coefficient} [{self.agreement.distance}], "
-            f"{self.scheme}{self.ignoring}: {self.agreement.estimate:.4f}, "
-            f"{p_phrase(self.p_value)} ({self.alternative}, {how}{missed})>"
-        )
 
 
 @per_row(PermutationTest, ResultTable[PermutationTest])

@@ -284,14 +284,6 @@ class Plan(_OfGoals):
             notes.append("raters: ratings per unit, as the raters of the pilot take turns.")
         return [*self.notes, " ".join(notes)]
 
-    def __repr__(self) -> str:
-        drawn = f" in {self.agreement.drawn}" if is_clustered(self.agreement) else ""
-        return (
-            f"<Plan from {self.agreement.coefficient} [{self.agreement.distance}] "
-            f"{self.agreement.estimate:.4f} on {self.agreement.n_units:,} units{drawn}: "
-            f"{counted(len(self.frame), 'row')}, about {raters_in_words([self.agreement])}>"
-        )
-
 
 def _power_note(goals: PlanGoals, name: str, other: str, condition: str) -> str:
     """Return the note on the column of powers, or an empty text without one."""
@@ -334,11 +326,6 @@ class DifferencePlan(_OfGoals):
         power = _power_note(self.goals, "the difference", "", "it is as in the pilot")
         return [f"Intervals are about {self.comparison.raters}.", power]
 
-    def __repr__(self) -> str:
-        first, n = self.frame.iloc[0], counted(len(self.frame), "row")
-        what = f"{first['first']} - {first['second']}"
-        return f"<DifferencePlan of {what}: {n}, about {self.comparison.raters}>"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrevalencePlan(Result):
@@ -352,10 +339,6 @@ class PrevalencePlan(Result):
     level: float
 
     columns = (Column("label", "name"), Column("prevalence"), *_UNITS, *_WIDTHS)
-
-    def __repr__(self) -> str:
-        n = counted(self.pilot.checked.n, "checked unit")
-        return f"<PrevalencePlan from {n}: {counted(len(self.frame), 'row')}>"
 
 
 class _Tried(TypedDict, total=False):

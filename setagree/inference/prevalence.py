@@ -223,11 +223,6 @@ class PrevalenceTable(Result):
         notes = [f"{listing(part.tolist())}: {reason}." for reason, part in reasons]
         return [in_message(self.words()), *notes]
 
-    def __repr__(self) -> str:
-        n, N = self.checked.n, counted(self.checked.n_units, "unit")
-        labels = counted(len(self.frame), "label")
-        return f"<PrevalenceTable of {labels}: {n:,} of {N} checked, model {listing([self.model])}>"
-
 
 @takes_data
 def prevalence(

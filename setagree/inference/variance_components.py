@@ -324,13 +324,6 @@ class VarianceComponents(Result):
         means = TextTable.of(self.by_raters(), _MEANS, self.level)
         return f"{super().__str__()}\n\n{means}"
 
-    def __repr__(self) -> str:
-        return (
-            f"<VarianceComponents [{self.distance}]: unit {number(self.unit)}, rater "
-            f"{number(self.rater)}, residual {number(self.residual)}, "
-            f"{counted(self.study.n_units, 'unit')}, {counted(self.study.n_raters, 'rater')}>"
-        )
-
 
 @takes_data
 def variance_components(
@@ -385,8 +378,8 @@ def variance_components(
     --------
     >>> import setagree as sa
     >>> found = sa.variance_components(sa.simulate(100, 6, rng=1))
-    >>> found
-    <VarianceComponents [masi]: unit 0.150, rater −0.001, residual 0.282, 100 units, 6 raters>
+    >>> round(found.unit, 3), round(found.rater, 3), round(found.residual, 3)
+    (0.15, -0.001, 0.282)
     >>> round(found.dependability(3), 2)
     0.61
     """

@@ -25,7 +25,6 @@ from setagree.errors import (
     listing,
     option,
     python_or_command,
-    shorten,
     warn,
 )
 from setagree.inference.panel_members import answers_of, case_of, check_least, check_share
@@ -316,14 +315,6 @@ class AltTest(Result):
             )
         return [" ".join(filter(None, [self.verdict, means, skipped, self.power_note]))]
 
-    def __repr__(self) -> str:
-        return (
-            f"<AltTest of {shorten(self.model)} [{self.distance}], epsilon {self.epsilon:g}: "
-            f"winning rate {self.winning_rate:.4f}, average advantage "
-            f"{self.average_advantage_probability:.4f}, {counted(len(self.humans), 'human')}, "
-            f"{counted(self.n_units, 'unit')}>"
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AltTestTable(ResultPerModel[AltTest]):
@@ -356,13 +347,6 @@ class AltTestTable(ResultPerModel[AltTest]):
             n_units=[row.n_units for row in self.rows],
             power=[row.power() for row in self.rows],
             units_for_80=pd.array([row.needed for row in self.rows], dtype="Int64"),
-        )
-
-    def __repr__(self) -> str:
-        best = self.rows[0]
-        return (
-            f"<AltTestTable of {counted(len(self.rows), 'model')}, the best {shorten(best.model)} "
-            f"({best.average_advantage_probability:.4f})>"
         )
 
 
@@ -555,8 +539,8 @@ def alt_test(
     1.0
     >>> result.verdict
     "'r5' may replace a human: it wins over 4 of 4 humans (winning rate 1.00, epsilon 0.1)."
-    >>> alt_test(study, model=["r4", "r5"])
-    <AltTestTable of 2 models, the best 'r5' (0.9117)>
+    >>> alt_test(study, model=["r4", "r5"]).to_frame()["winning_rate"].tolist()
+    [1.0, 0.3333333333333333]
 
     The answers of a model in a separate table:
 

@@ -462,20 +462,15 @@ class Consensus(Result):
         return self.to_frame().iloc[np.argsort(~self.adjudicate, kind="stable")]
 
     def _notes(self) -> list[str]:
+        missing = int((self.codes < 0).sum())
+        without = f", {missing:,} without an answer" if missing else ""
         again = f"{int(self.adjudicate.sum()):,} of {counted(len(self), 'unit')} to adjudicate"
-        return [f"By {self.method}; {again} (see reason). {{}} is the empty set, - no answer."]
+        return [
+            f"By {self.method}; {again} (see reason){without}. {{}} is the empty set, - no answer."
+        ]
 
     def __len__(self) -> int:
         return len(self.units)
-
-    def __repr__(self) -> str:
-        missing = int((self.codes < 0).sum())
-        without = f", {missing:,} without an answer" if missing else ""
-        return (
-            f"<Consensus by {self.method} of {counted(len(self), 'unit')}: "
-            f"{counted(len(np.unique(self.codes[self.codes >= 0])), 'distinct answer')}, "
-            f"{int(self.adjudicate.sum()):,} to adjudicate{without}>"
-        )
 
 
 def _cell(labels: LabelSet | None, label_sep: str) -> str | None:

@@ -180,9 +180,6 @@ class CrowdTruth(Result):
         frame = self.to_frame()
         return pd.concat([frame[frame["kind"] != "unit"], frame[frame["kind"] == "unit"]])
 
-    def _heading(self) -> str:
-        return self._line()
-
     def _notes(self) -> list[str]:
         biased = "scores of labels are too low, and those of raters and units too high"
         return [f"The scores have no intervals. In small studies, {biased}."]
@@ -204,7 +201,7 @@ class CrowdTruth(Result):
         cells = zip(frame["kind"], frame["quality"], strict=True)
         return [_WHY_NAN[kind] if np.isnan(quality) else None for kind, quality in cells]
 
-    def __repr__(self) -> str:
+    def _heading(self) -> str:
         parts = []
         for frame in (self.units, self.raters, self.labels):
             defined = frame["quality"].dropna()
@@ -213,7 +210,7 @@ class CrowdTruth(Result):
             )
             parts.append(f"{counted(len(frame), str(frame.index.name))}{ends}")
         stopped = "" if self.converged else ", not converged"
-        return f"<CrowdTruth: {', '.join(parts)}, {counted(self.n_sweeps, 'sweep')}{stopped}>"
+        return f"{', '.join(parts)}, {counted(self.n_sweeps, 'sweep')}{stopped}"
 
 
 _WHY_NAN = {

@@ -19,7 +19,6 @@ from setagree.errors import (
     DataError,
     OptionError,
     check_list,
-    counted,
     did_you_mean,
     listing,
     option,
@@ -252,17 +251,6 @@ class FacetAgreement(Result):
         )
         limit = f"so that it can hardly agree with people by more than {four(most)}"
         return [(name, f"{comparison}, {limit}.{rest}")]
-
-    def __repr__(self) -> str:
-        is_all, with_people = self.frame["who"] == ALL, self.frame["pairs"].isin(_PEOPLE)
-        shown = [*self._kinds(), *np.flatnonzero(is_all & with_people).tolist()]
-        estimates = ", ".join(
-            f"{self.frame['pairs'][row]} {four(self.frame['estimate'][row])}" for row in shown
-        )
-        return (
-            f"<FacetAgreement [{self.distance}]: {estimates}; "
-            f"{counted(self.study.n_units, 'unit')}, {counted(self.study.n_raters, 'rater')}>"
-        )
 
 
 _STEPS_A_PAIR, _BYTES_A_CELL = 60, 48

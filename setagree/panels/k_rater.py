@@ -20,7 +20,6 @@ from setagree.errors import (
     OptionError,
     UndefinedAgreementWarning,
     check_choice,
-    counted,
     option,
     warn,
 )
@@ -38,7 +37,6 @@ from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.scorer import Scorer, main_distance
 from setagree.scoring.table_notes import rarity_sentences
 from setagree.study.annotations import Annotations
-from setagree.wording.result_base import bracketed
 from setagree.wording.tables import Column
 
 _RATING_BLOCK_SIZE = 300_000
@@ -226,17 +224,6 @@ class KRaterReliability(Replicated):
             low=low,
             high=high,
             n_splits=len(self.splits),
-        )
-
-    def __repr__(self) -> str:
-        n = 0 if self.reason else self.n_undefined
-        missed = f", {counted(n, 'split')} undefined" if n else ""
-        if self.share_left_out:
-            missed = f" ({self.share_left_out:.0%} of the units left out a split){missed}"
-        return bracketed(
-            f"KRaterReliability of {self.method} [{self.distance}], k = {self.k}: {self._shown}, "
-            f"single answers {self.single:.4f}, {counted(self.n_units, 'unit')}{missed}",
-            self.remark,
         )
 
 

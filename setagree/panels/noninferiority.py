@@ -34,7 +34,7 @@ from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score, score_part
 from setagree.study.annotations import Annotations
-from setagree.wording.number_format import four, p_four, p_phrase
+from setagree.wording.number_format import p_phrase
 from setagree.wording.result_base import Result, ResultPerModel
 from setagree.wording.sentences import Name, Sentence, cut, enumeration, in_message, named, visible
 from setagree.wording.tables import Column
@@ -353,13 +353,6 @@ class Replacement(_Changed, Result):
     def _heading(self) -> str:
         return f"{cut(visible(str(self.model)))} in the place of a human [{self.distance}]"
 
-    def __repr__(self) -> str:
-        return (
-            f"<Replacement of a human by {shorten(self.model)} [{self.distance}], margin "
-            f"{self.margin:g}: change {four(self.difference)} (se {four(self.standard_error)}), "
-            f"p {p_four(self.p_value)}, {counted(len(self.defined), 'human')}>"
-        )
-
 
 def _whose(changes: Sequence[Change]) -> Sentence:
     """Return a sentence on humans without a test, with the reason."""
@@ -402,13 +395,6 @@ class ReplacementTable(ResultPerModel[Replacement]):
         )
         frame[["low", "high"]] = [test.interval() for test in self.rows]
         return frame
-
-    def __repr__(self) -> str:
-        best = self.rows[0]
-        return (
-            f"<ReplacementTable of {counted(len(self.rows), 'model')}, the best "
-            f"{shorten(best.model)} (change {four(best.difference)})>"
-        )
 
 
 @takes_data

@@ -462,16 +462,9 @@ class RaterMap(Result):
     )
 
     def _heading(self) -> str:
-        return self._line()
-
-    def __repr__(self) -> str:
-        n = int(self.table["cluster"].max())
-        lost = f", {counted(len(self.unplaced), 'rater')} not placed" if self.unplaced else ""
-        return (
-            f"<RaterMap of {counted(len(self.table), 'rater')} [{self.distance}]: "
-            f"{counted(n, 'cluster')}, silhouette {self.silhouette:.4f}, {p_phrase(self.p_value)}, "
-            f"{100 * self.explained:.0f}% in two dimensions{lost}>"
-        )
+        n = counted(int(self.table["cluster"].max()), "cluster")
+        share = f"{100 * self.explained:.0f}% in two dimensions"
+        return f"{n} [{self.distance}], silhouette {self.silhouette:.4f}, {share}"
 
 
 @takes_data

@@ -83,9 +83,6 @@ class ConsensusScores(Result):
     def _heading(self) -> str:
         return f"Against the consensus of the others ({self.method}):"
 
-    def __repr__(self) -> str:
-        return f"<ConsensusScores of {counted(len(self.table), 'rater')} against {self.method}>"
-
 
 @takes_data
 def score_against_consensus(
@@ -280,11 +277,6 @@ class PanelScores(Result):
 
     def _heading(self) -> str:
         return f"Against the answers of the others [{self.distance}]:"
-
-    def __repr__(self) -> str:
-        ceilings = self.table["ceiling"].dropna()
-        upto = f", ceiling {ceilings.min():.4f} to {ceilings.max():.4f}" if len(ceilings) else ""
-        return f"<PanelScores [{self.distance}] of {counted(len(self.table), 'rater')}{upto}>"
 
 
 @takes_data

@@ -76,12 +76,11 @@ def bootstrapped(
         return ""
     source = cite("Efron 1987" if method == "BCa" else "Efron & Tibshirani 1993")
     n, missed = counted(len(bootstrap.distribution), "bootstrap resample"), bootstrap.n_undefined
-    what = {"both": "units and raters"}.get(bootstrap.drawn, bootstrap.drawn)
     lost = f", {missed:,} of them undefined and left out," if missed else ""
     return (
         f"The {level_text(level)} {method} interval{_which(bootstrap.agreement, rows)} of "
-        f"{n} of the {what}{lost} is {interval(low, high)}{source}{_seeded(seed)}; it is "
-        f"about {raters_in_words([bootstrap.agreement], bootstrap.over)}."
+        f"{n} of the {bootstrap.drawn}{lost} is {interval(low, high)}{source}{_seeded(seed)}; "
+        f"it is about {raters_in_words([bootstrap.agreement], bootstrap.over)}."
     )
 
 

@@ -35,7 +35,7 @@ class ResultTable(ResultRows[R]):
     >>> table = sa.agreement(sa.simulate(40, 3, rng=1))
     >>> without = sa.jackknife(table, over="raters")
     >>> without
-    <ResultTable of 2 results: Jackknife>
+    <ResultTable: 2 results: Jackknife; 6 rows>
     >>> without["krippendorff_alpha", "masi"].values.round(3).to_dict()
     {'r1': 0.412, 'r2': 0.238, 'r3': 0.302}
     >>> without.to_frame().columns.tolist()
@@ -66,7 +66,8 @@ class ResultTable(ResultRows[R]):
         return columns if columns and columns[0].source == "coefficient" else ()
 
     def _heading(self) -> str:
-        return "" if self.columns else repr(self)
+        kind = type(self.rows[0]).__name__
+        return "" if self.columns else f"{counted(len(self), 'result')}: {kind}"
 
     def __str__(self) -> str:
         is_one_table = self.columns or not self.rows[0].columns
@@ -84,10 +85,6 @@ class ResultTable(ResultRows[R]):
             note if len(names) == n else f"{', '.join(names)}: {note}"
             for note, names in named.items()
         ]
-
-    def __repr__(self) -> str:
-        kind = type(self.rows[0]).__name__
-        return f"<{type(self).__name__} of {counted(len(self), 'result')}: {kind}>"
 
 
 def _agreement(row: Any) -> Agreement:

@@ -23,6 +23,9 @@ from setagree.wording.tables import (
 
 R = TypeVar("R")
 
+_LONGEST = 300
+"""Largest number of letters of a repr."""
+
 
 class Result:
     """A value that has a frame.
@@ -141,11 +144,24 @@ class Result:
         return json_text(_about(frame, results))
 
     def _line(self) -> str:
-        """Return the line above the table in a notebook."""
-        return repr(self).removeprefix("<").removesuffix(">")
+        """Return the heading, and the cells of the only row or the number of rows."""
+        frame, level = _flat(self._to_print()), getattr(self, "level", 0.95)
+        shown = f"{len(frame):,} rows"
+        if len(frame) == 1:
+            table = TextTable.of(frame, self._shown_columns(frame), level)
+            cells = table.cells.items()
+            shown = ", ".join(f"{head} {cell}" for head, (cell,) in cells if table.has(head))
+        parts = [self._heading().rstrip(":"), shown]
+        return f"{type(self).__name__}: {'; '.join(filter(None, parts))}"
+
+    def __repr__(self) -> str:
+        """Return what is printed in one line, a remark on the interval first; a long one is cut."""
+        notes = dict.fromkeys(filter(None, [getattr(self, "remark", None), *self._notes()]))
+        text = ". ".join(filter(None, [self._line(), " ".join(notes)]))
+        return f"<{textwrap.shorten(text, _LONGEST, placeholder=' …')}>"
 
     def _repr_html_(self) -> str:
-        line = html.escape(self._line())
+        line = html.escape(self._line() if self.columns else repr(self)[1:-1])
         if not self.columns:
             shown = _flat(self.to_frame()).map(_shown)
             if self.frame_columns:

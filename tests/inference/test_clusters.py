@@ -204,7 +204,7 @@ class TestResampling:
         alpha = sa.krippendorff_alpha(study)
         boot = sa.bootstrap(alpha, n_resamples=3000, rng=1)
         assert boot.standard_error == pytest.approx(alpha.standard_error, rel=0.25)
-        assert "over 12 clusters" in repr(boot)
+        assert "3,000 resamples of the 12 clusters" in repr(boot)
         single = plain(study)
         each = single.sampled(cluster={unit: unit for unit in single.units})
         one, two = (sa.bootstrap(x, n_resamples=50, rng=1) for x in (each, single))
@@ -239,12 +239,12 @@ class TestResampling:
         inside = sa.permutation_test(alpha, scheme="within_cluster", n_resamples=99, rng=1)
         with pytest.warns(SetagreeWarning, match="cluster= is ignored.*scheme='within_cluster'"):
             pooled = sa.permutation_test(alpha, n_resamples=99, rng=1)
-        assert ", ignoring 12 clusters" in repr(pooled)
+        assert "The reshuffles ignore 12 clusters: " in flat(pooled)
         weighted = sa.krippendorff_alpha(
             study.sampled(cluster=documents(study), sampling_weight=dict.fromkeys(study.units, 2))
         )
         assert replace(pooled, agreement=weighted).ignored == "weights and 12 clusters"
-        assert "over" not in repr(inside)
+        assert "ignore" not in flat(inside)
         own = plain(study)
         whole = dict.fromkeys(own.units, "d")
         with pytest.warns(FewClustersWarning):
@@ -342,11 +342,12 @@ class TestComparing:
         found = sa.compare(one, two, design="same_units")
         error = frame["difference_standard_error"][0]
         assert found.standard_error == pytest.approx(error, rel=1e-10)
-        assert "(same_units, linearised, 12 clusters)" in repr(found)
+        assert "standard errors by linearisation, 12 clusters." in repr(found)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             apart = sa.compare(one, two, design="independent")
-        assert "(independent, linearised, 12 clusters each)" in repr(apart)
+        assert "Independent studies; " in repr(apart)
+        assert ", 12 clusters each." in repr(apart)
 
     def test_plan(self, study):
         """As many units in as many clusters give the pilot's error; larger clusters need more."""
@@ -479,7 +480,7 @@ class TestEverywhere:
         assert "Bell, R. M., & McCaffrey, D. F. (2002)" in said
         assert "12 clusters" in flat(sa.benchmark(alpha))
         other = sa.krippendorff_alpha(study, distance="nominal")
-        assert "linearised, 12 clusters" in repr(sa.compare(alpha, other))
+        assert "linearisation, 12 clusters" in repr(sa.compare(alpha, other))
         weighted = plain(study).sampled(strata={u: u[-1] > "4" for u in study.units})
         said = sa.methods_text(weighted)
         assert "stratified by strata (2 strata)" in said

@@ -159,7 +159,7 @@ class TestSameUnits:
         assert (result.difference, result.standard_error) == (pytest.approx(0.25), 0)
         assert np.isnan([*result.interval(), result.p_value]).all()
         assert result.reasons == ("The difference shows no spread to judge it by",)
-        assert "(The difference shows no spread to judge it by)>" in repr(result)
+        assert "se 0.0000. The difference shows no spread to judge it by." in repr(result)
 
     @pytest.mark.parametrize(
         ("design", "method"),
@@ -718,7 +718,7 @@ class TestSeveral:
                 alone.loc[0, "difference":"p_value"].tolist()
             )
         assert one_line(result)
-        assert repr(result).endswith(", and 2 more pairs>")
+        assert repr(result).startswith("<Comparison: 3 rows. ")
 
 
 class TestResult:
@@ -727,16 +727,16 @@ class TestResult:
         names, difference = ("one [d]", "two [d]"), Difference(0.25, 0.125)
         found = Comparison((names,), (difference,), (40,), "same_units", "linearised", 0.9, (None,))
         # 0.25 -+ 1.64485 x 0.125, and twice the normal tail at -2.
-        assert repr(found) == (
-            "<Comparison (same_units, linearised): one [d] - two [d] = 0.2500 "
-            "(90% 0.0444 to 0.4556, p = 0.046)>"
+        assert repr(found).startswith(
+            "<Comparison: pair one [d] - two [d], difference 0.2500, se 0.1250, "
+            "90% interval 0.0444, 0.4556, p 0.0455. "
         )
         assert found.to_frame().columns.tolist() == COLUMNS
 
     @pytest.mark.parametrize(("level", "said"), [(0.999, "99.9%"), (0.975, "97.5%")])
     def test_levels_are_not_rounded(self, level, said):
         several = [score(T1, name) for name in ("fleiss_kappa", "gwet_ac", "percent_agreement")]
-        assert f"({said} " in repr(sa.compare(*several[:2], level=level))
+        assert f" {said} interval " in repr(sa.compare(*several[:2], level=level))
         assert f" {said} interval " in str(sa.compare(*several, level=level))
 
     def test_undefined_resamples_are_shown(self):
@@ -746,7 +746,7 @@ class TestResult:
         one = sa.compare(*several[:2], **options)
         n = one.frame["n_undefined"].item()
         assert n > 100
-        assert f", {n} resamples undefined)>" in repr(one)
+        assert f"at most {n} undefined and left out" in " ".join(str(one).split())
         assert " undefined and left out, expanded" in str(sa.compare(*several, **options))
         assert "undefined" not in str(sa.compare(*several))
 

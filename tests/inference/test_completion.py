@@ -118,7 +118,7 @@ class TestWords:
         with pytest.warns(UndefinedAgreementWarning, match="there is only one rater"):
             found = completion_bounds(sa.read(table, status="status"))
         assert np.isnan(found.estimate)
-        assert "nan observed (there is only one rater)" in repr(found)
+        assert "Undefined, because there is only one rater." in repr(found)
 
     def test_one_unit(self):
         rows = [(1, "x", "a", ""), (1, "y", "b", ""), (1, "z", None, "refused")]

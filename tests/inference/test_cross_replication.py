@@ -321,7 +321,7 @@ class TestResult:
         frame = result.to_frame()
         assert frame.loc[0, "n_normalised_undefined"] == missed
         assert frame.loc[0, "n_undefined"] == np.isnan(result.distribution).sum()
-        assert f"{missed} resamples without a normalised value" in repr(result)
+        assert f"{missed} resamples without a normalised value" in " ".join(str(result).split())
 
     @pytest.mark.parametrize(
         ("rows", "why"),

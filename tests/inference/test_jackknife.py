@@ -263,11 +263,12 @@ class TestResult:
         """One line; what could not be computed is counted in it."""
         alpha = sa.krippendorff_alpha(annotations(text("a a / b b / a b")), distance="nominal")
         assert repr(sa.jackknife(alpha)) == (
-            "<Jackknife over 3 units: krippendorff_alpha [nominal] 0.4444, se 0.6667, these raters>"
+            "<Jackknife: krippendorff_alpha [nominal] 0.4444, se 0.6667 over 3 units, "
+            "these raters; 3 rows>"
         )
         perfect = sa.jackknife(score(text("a a / b b"), "krippendorff_alpha"))
         assert one_line(perfect)
-        assert repr(perfect).endswith("1.0000, se nan, 2 undefined>")
+        assert "1.0000, se nan over 2 units, 2 undefined; 2 rows" in repr(perfect)
 
     @pytest.mark.parametrize("values", [[], [0.5], [0.5, np.nan]])
     def test_fewer_than_two_values(self, values):

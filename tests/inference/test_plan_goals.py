@@ -451,7 +451,7 @@ class TestDifferences:
         near = planned(pilot, n_units=[n - 1, n], at_least=threshold).frame["power"]
         assert near[0] < 0.9 <= near[1]
         assert f"the difference is above {threshold:g}" in flat(plan)
-        assert repr(plan).startswith("<DifferencePlan of krippendorff_alpha [masi] - ")
+        assert repr(plan).startswith("<DifferencePlan: first krippendorff_alpha [masi], second ")
 
     @pytest.mark.slow
     def test_simulated(self):

@@ -334,7 +334,7 @@ def test_what_is_printed():
     )
     row = "a      0.5000  0.2342, 0.7658  0.4000    0.4857    0.3022, 0.6983     19     22"
     assert str(found).splitlines()[1] == row
-    assert repr(found) == "<PrevalenceTable of 3 labels: 12 of 40 units checked, model 'model'>"
+    assert repr(found).startswith("<PrevalenceTable: 3 rows. About 19 of 40 units have 'a' (95%: ")
 
 
 # ---- Coverage ------------------------------------------------------------------------------------
@@ -371,7 +371,7 @@ def test_a_plan_for_the_pilot_itself_has_its_width():
     plan = sa.plan(found, sa.PlanGoals(n_units=[12]))
     width = (found.frame["high"] - found.frame["low"]) / 2
     assert plan.frame["half_width"].tolist() == pytest.approx(width.tolist())
-    assert repr(plan) == "<PrevalencePlan from 12 checked units: 2 rows>"
+    assert repr(plan) == "<PrevalencePlan: 2 rows>"
 
 
 def test_a_plan_for_all_units_is_a_count():

@@ -189,4 +189,4 @@ class TestWords:
             *["only one unit is shared with the panel"] * 2,
             "no unit is shared with the panel",
         ]
-        assert repr(found) == "<PanelScores [masi] of 3 raters, ceiling 1.0000 to 1.0000>"
+        assert repr(found) == "<PanelScores: Against the answers of the others [masi]; 3 rows>"

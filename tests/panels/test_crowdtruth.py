@@ -218,7 +218,7 @@ class TestRefusals:
         with pytest.warns(ConvergenceWarning, match="not converged after 2 sweeps"):
             found = crowdtruth(annotations(T1))
         assert not found.converged
-        assert repr(found).endswith("2 sweeps, not converged>")
+        assert ", 2 sweeps, not converged; " in repr(found)
 
 
 def test_good_raters_stand_above_guessers():

@@ -205,7 +205,7 @@ class TestResult:
         assert result.splits.tolist() == [1] * 20
         assert result.share_left_out == 1 / 4
         assert result.to_frame()["share_left_out"].tolist() == [1 / 4]
-        assert "(25% of the units left out a split)" in repr(result)
+        assert "25% of the units are left out of a split." in repr(result)
 
     def test_all_units_are_compared(self):
         result = k_rater_reliability(annotations(text("a b c d / a a a a")), k=2, n_splits=9, rng=1)
@@ -227,13 +227,13 @@ class TestResult:
         assert 20 < result.n_undefined < 60
         frame = result.to_frame()
         assert frame.loc[0, ["n_splits", "n_undefined"]].tolist() == [60, result.n_undefined]
-        assert f", {result.n_undefined} splits undefined. The interval is rough: " in repr(result)
+        assert f", undefined {result.n_undefined}. The interval is rough: " in repr(result)
         assert one_line(result)
 
     def test_all_splits_are_defined(self):
         result = k_rater_reliability(sa.simulate(40, 4, rng=1), k=2, n_splits=5, rng=1)
         assert result.n_undefined == 0
-        assert "undefined" not in repr(result)
+        assert "undefined 0." in repr(result)
 
     def test_undefined(self):
         """No agreed answer at all, or one value: nan, a reason, one warning."""
@@ -244,7 +244,7 @@ class TestResult:
                 )
             assert np.isnan(result.estimate)
             assert np.isnan(result.interval()).all()
-            assert "nan (alpha of the agreed answers" in repr(result)
+            assert "No interval: alpha of the agreed answers" in repr(result)
 
     @pytest.mark.parametrize(
         ("options", "error", "words"),
@@ -274,7 +274,7 @@ def test_no_interval_says_why():
     study = sa.Annotations.from_triples([(r, u, "xy"[u % 2]) for r in "abcd" for u in range(8)])
     found = sa.k_rater_reliability(study, k=2, n_splits=9, rng=1)
     assert found.interval_reason == "all resamples are equal"
-    assert "(no interval: all resamples are equal)" in repr(found)
+    assert "No interval: all resamples are equal." in repr(found)
     panels = sa.cross_replication(study, panels={"x": ["a", "b"]}, n_resamples=9, rng=1)
     assert panels.interval_reason == panels.normalised_interval_reason == found.interval_reason
-    assert "(no interval: all resamples are equal)" in repr(panels)
+    assert "No interval: all resamples are equal." in repr(panels)

@@ -17,7 +17,7 @@ def parts_of(result):
 def test_rater_map():
     found = sa.rater_map(STUDY, n_resamples=9, rng=1)
     heading, table, verdict, _ = parts_of(found)
-    assert heading == repr(found)[1:-1]
+    assert repr(found).startswith(f"<{type(found).__name__}: {heading}; ")
     heads, *rows = table.splitlines()
     assert heads.split() == [
         "rater",
@@ -68,7 +68,7 @@ def test_crowdtruth():
     """Raters and labels before the units, of which the first are printed."""
     found = sa.crowdtruth(STUDY)
     heading, table, note, rest = parts_of(found)
-    assert heading == repr(found)[1:-1]
+    assert repr(found).startswith(f"<{type(found).__name__}: {heading}; ")
     assert "In small studies, scores of labels are too low" in note.replace("\n", " ")
     kinds = [line.split()[0] for line in table.splitlines()[1:]]
     assert kinds == sorted(kinds, key=["rater", "label", "unit"].index)

@@ -109,7 +109,7 @@ class TestDistances:
             "No verdict: fewer than four raters can form no clusters. 2 raters not placed, because "
             "they share no unit with the others: 'r3' and 'r4'."
         )
-        assert "2 raters not placed>" in repr(result)
+        assert "2 raters not placed, because" in repr(result)
         assert one_line(result)
 
     def test_two_groups_without_common_units(self):
