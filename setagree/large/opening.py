@@ -342,6 +342,7 @@ def _open_or_refuse(
     except SetagreeError as error:
         # Nothing is checked after repeats, and standard input can be read only once.
         is_stdin = isinstance(source, str) and source == "-"
+        tried |= {"where"} if reading.where is not None else set()
         is_last = not error.remedy or not tried.isdisjoint(error.remedy)
         if is_last or isinstance(error, RepeatsError) or is_stdin:
             raise

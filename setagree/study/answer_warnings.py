@@ -31,12 +31,13 @@ from setagree.wording.label_sets import LabelSet, sorted_labels
 
 _SEPARATORS = (";", "|", "\n", "\t", "\uff0c", "\u3001", "\uff1b", "\u060c", ",")
 _OFTEN_INSIDE = ("/", "+", "&", "#", " ")
-MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", "."}
+MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", ".", "k.a.", "k. a.", "n/d"}
 """Usual spellings of a missing answer."""
 
 NO_LABEL = {
     *("none", "no label", "no labels", "none of the above", "none of these", "no category"),
     *("not applicable", "n.a.", "no answer", "unlabeled", "unlabelled", "(none)"),
+    *("keine", "keines", "keine davon", "keines davon", "aucun", "aucune", "ninguno", "ninguna"),
 }
 """Usual spellings of the empty set or of a missing answer."""
 

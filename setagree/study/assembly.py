@@ -331,12 +331,13 @@ def counted_repeats(n: int, few: Iterable[tuple[Any, Any, int]]) -> str:
 
 
 def _may_be_rows_a_label(coded: Annotations, keys: pd.Series[int]) -> bool:
-    """Return whether every repeat has one label, and the repeats of a pair differ."""
+    """Return whether no answer has several labels, and the repeats of a pair differ."""
     rows = keys.duplicated(keep=False).to_numpy()
     answers = pd.DataFrame({"pair": keys[rows], "value": coded.value_codes[rows]})
     if coded.kind != "labels" or answers.duplicated().any():
         return False
-    return all(len(coded.values[code]) == 1 for code in answers["value"].unique())
+    texts = ["".join(map(str, value)) for value in coded.values]  # may be split at a sign
+    return max(map(len, coded.values)) == 1 and {";", "|"}.isdisjoint("".join(texts))
 
 
 def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
@@ -359,8 +360,8 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         codes, ids = factorise(column)
     except (TypeError, NotImplementedError) as error:
         rows = " Write a row per annotation, as df.explode(['raters', 'labels']) does."
-        remedy = rows if column.map(lambda cell: isinstance(cell, list)).any() else ""
-        raise DataError(f"a {role} is named by text or a number ({error}).{remedy}") from error
+        hint = rows if column.map(lambda cell: isinstance(cell, list)).any() else ""
+        raise DataError(f"a {role} is named by text or a number ({error}).{hint}") from error
     tidy, names = _tidy_names(codes.astype(np.int32, copy=False), ids, role, column)
     unnamed = tidy == MISSING
     if not all(listed := names.tolist()) and "" in listed:  # names are distinct
@@ -368,10 +369,16 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
     if unnamed.any():
         bad = np.flatnonzero(unnamed)
         n = len({*row_numbers(column)[bad].tolist()})  # columns of raters are joined
+        dropping, remedy = "", dict[str, str]()
+        if column.name is not None and role in {"unit", "rater"}:
+            name = str(column.name).replace("`", "``")
+            remedy = {"where": f'`{name}` != "-"'}
+            way = python_or_command("setagree.read with ", "") + option("where", remedy["where"])
+            dropping = f", as {way} does, because blank cells never match"
         raise UnnamedError(
             f"{counted(n, 'row')} without a {role} (first: {_rows(column, bad)}, counted from 1 "
-            f"below the header); name the {role} or drop the rows{_dropping(column, role)}."
-        )
+            f"below the header); name the {role} or drop the rows{dropping}."
+        ).having(remedy=remedy)
     return tidy, names
 
 
@@ -392,16 +399,6 @@ def _without_blank_rows(long: LongColumns, reading: Reading) -> LongColumns:
     columns = {name: getattr(long, name) for name in ("unit", "rater", "answer")}
     rows = {name: x.set_axis(numbered_rows(row_numbers(x)))[kept] for name, x in columns.items()}
     return long._replace(**rows)
-
-
-def _dropping(column: Column, role: str) -> str:
-    """Return the condition that drops the rows with a blank cell, if the column has a name."""
-    if column.name is None or role not in {"unit", "rater"}:
-        return ""
-    name = str(column.name).replace("`", "``")
-    condition = f'`{name}` != "-"'
-    caller = python_or_command("setagree.read with ", "")
-    return f", as {caller}{option('where', condition)} does, because blank cells never match"
 
 
 def _tidy_names(

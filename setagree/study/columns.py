@@ -318,6 +318,7 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
     if absent := [role for role, columns in matches.items() if not columns]:
         which = [f"the {role}" for role in absent]
         options = _enumerated([option(role, "...") for role in absent], "and")
+        options += f" ({option('value', '...')} for numbers)" * ("labels" in absent)
         wide = (
             ""
             if not names or len(free) < len(names) or any(_candidates("rater", free))

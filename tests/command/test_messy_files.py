@@ -56,6 +56,35 @@ E3;2,0;2,5;2,0
 ;;;
 Mean;3,20;3,33;3,17
 """
+LOG = """assignment,item_id,worker_name,tags,submitted_at
+1,i1,w1,cat|dog,t1
+2,i1,w2,dog,t2
+3,i2,w1,none,t3
+4,i2,w2,dog,t4
+5,i2,w2,cat|dog,t5
+6,i2,,dog,t6
+7,i1,w3,cat|dog,t7
+8,i2,w3,cat,t8
+"""
+GERMAN = """Text-Nr.;Kodiererin;Emotionen;Bemerkung
+1;Jördis;Angst / Wut;
+1;Uwe;Wut;unklar; bitte prüfen
+2;Jördis;keine;
+2;Uwe;k.A.;
+3;Jördis;Angst;
+3;Uwe;Angst;
+""".replace("unklar; bitte prüfen", '"unklar; bitte prüfen"')
+COPIES = """Évaluation des copies;;;
+;;;
+Copie;Codeur;Note;Commentaire
+C1;Anaïs;12,5;
+C1;Bruno;11,0;bien
+C2;Anaïs;4,5;
+C2;Bruno;6,0;
+Moyenne;;8,5;
+"""
+CLEAN_LOG = [({"cat", "dog"}, {"dog"}, {"cat", "dog"}), (set(), {"cat", "dog"}, {"cat"})]
+CLEAN_GERMAN = [({"Angst", "Wut"}, {"Wut"}), (set(), None), ({"Angst"}, {"Angst"})]
 CLEAN_LONG = [(3.5, 4.0), (2.5, 2.5), (1.0, 3.0), (4.5, 4.5)]
 CLEAN_NOTED = [("Hate, Insult", "Hate", "Hate"), ("Other", "Other", None)]
 CLEAN_NOTED += [("Insult", "Insult, Threat", "Insult"), ("Other", "Hate", "Other")]
@@ -86,6 +115,8 @@ def tried(monkeypatch, *arguments):
         (ADDRESSES, "utf-8", [("positive", "negative"), ("positive", "positive")], "labels"),
         (NOTED, "utf-8", CLEAN_NOTED, "labels"),
         (SCALE, "utf-8", CLEAN_SCALE, "value"),
+        (LOG, "utf-8", CLEAN_LOG, "labels"),
+        (GERMAN, "utf-16", CLEAN_GERMAN, "labels"),
     ],
 )
 def test_at_most_two_tries(monkeypatch, text, encoding, answers, kind):
@@ -94,6 +125,16 @@ def test_at_most_two_tries(monkeypatch, text, encoding, answers, kind):
     study = sa.read([list(column) for column in zip(*answers, strict=True)], kind=kind)
     expected = sa.krippendorff_alpha(study, distance="nominal").estimate
     assert json.loads(shown)[0]["estimate"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_names_of_columns_that_are_not_usual_are_the_only_ones_to_pass():
+    Path("a.csv").write_text(COPIES)
+    assert (
+        "with --unit '...' and --labels '...' (--value '...' for numbers)"
+        in invoke("score", "a.csv").stderr
+    )
+    shown = invoke("score", "a.csv", "--unit", "Copie", "--value", "Note")
+    assert "2 units, 2 raters, 4 ratings" in shown.stdout
 
 
 def test_a_workbook(monkeypatch):

@@ -159,8 +159,8 @@ def test_all_columns_that_are_missing_are_named_at_once():
         sa.by_label(table)
     assert str(caught.value) == (
         "No column has a usual name for the unit, the rater or the labels; name the column with "
-        "unit='...', rater='...' and labels='...'. The columns are 'what', 'comment'. "
-        "If each rater has a column, use wide=True."
+        "unit='...', rater='...' and labels='...' (value='...' for numbers). The columns are "
+        "'what', 'comment'. If each rater has a column, use wide=True."
     )
     with pytest.raises(
         DataError, match=r"for the rater or the labels; name the column with rater='...' and"
