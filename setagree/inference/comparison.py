@@ -377,6 +377,8 @@ class Comparison(Result):
         Raters that the intervals are about, in words.
     is_sized : bool
         Whether units have sizes and count within documents.
+    n_rarer : tuple of float
+        Weight in units of the answers except the commonest, the smaller of each pair.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -390,6 +392,7 @@ class Comparison(Result):
     drawn: str = ""
     raters: str = ABOUT["units"]
     is_sized: bool = False
+    n_rarer: tuple[float, ...] = ()
 
     columns = (
         Column("pair", "text", is_optional=True),
@@ -627,6 +630,7 @@ def compare(
         drawn_beside(families[0], independent=not is_paired),
         raters_in_words(itertools.chain(*families)),
         families[0][0].case.is_sized,
+        tuple(min(one.inference.n_rarer, two.inference.n_rarer) for one, two in pairs),
     )
 
 

@@ -279,6 +279,15 @@ class TestRarerAnswers:
         tests = [sa.at_least(sa.percent_agreement(one, distance="nominal"), 0.3) for one in found]
         assert np.mean([one.passes for one in tests]) == pytest.approx(0.85, abs=0.08)
 
+    def test_a_difference_has_an_interval_if_both_have(self):
+        both = sa.agreement(
+            self.NOISY.study,
+            coefficient=["percent_agreement", "krippendorff_alpha"],
+            distance="nominal",
+        )
+        frame = sa.plan(sa.compare(*both), PlanGoals(half_width=0.9)).frame
+        assert frame["n_units"].item() == math.ceil(4 * 600 / self.NOISY.inference.n_rarer)
+
     def test_few_units_are_named(self):
         said = flat(planned(self.NOISY, n_units=[10, 20, 300]))
         assert "Most studies of at most 20 units have no interval, because" in said
