@@ -63,23 +63,12 @@ _MAX_MEMORY_PER_BYTE = 50
 
 def read_delimited(source: Source, delimiter: str | None, room: Room) -> pd.DataFrame:
     """Return the cells of a CSV or TSV file as text; see `read_table`."""
-    sample = _sample(source)
-    source = replace(source, delimiter=delimiter or _delimiter(source, sample))
-    if source.header_row is None:
-        # A title without a delimiter does not show the delimiter of the columns below it.
-        is_open = not delimiter and _widths(sample, source.delimiter)[0] == 1
-        for mark in DELIMITERS if is_open else (source.delimiter,):
-            if not is_open or len({*_widths(sample, mark)[1:]} - {1}) == 1:
-                row = header_below_title(source, _first_records(sample, mark), "line")
-                if row is not None:
-                    source = replace(source, delimiter=mark, header_row=row)
-                    sample = _sample(source)
-                    break
+    source = _with_layout(source, delimiter)
     # An uncompressed file of any size is read.
     limit = min(room.left, max(_MEMORY, _MAX_MEMORY_PER_BYTE * source.n_stored()))
     if (plain := _plain_table(source, room, limit)) is not None:
         return plain
-    cells = _arrow_cells(source, _widths(sample, source.delimiter)[0], room, limit)
+    cells = _arrow_cells(source, _widths(_sample(source), source.delimiter)[0], room, limit)
     if cells is None:
         survey = _survey(source, limit)
         room.left -= survey.memory
@@ -88,6 +77,22 @@ def read_delimited(source: Source, delimiter: str | None, room: Room) -> pd.Data
         if survey.is_ambiguous(len(cells) + source.n_above, _n_blank(cells)):
             _check_records(source)
     return with_header(source, cells)
+
+
+def _with_layout(source: Source, delimiter: str | None = None) -> Source:
+    """Return the source with the delimiter of its columns, and the row of its header."""
+    sample = _sample(source)
+    is_tabbed = source.suffix in {".tsv", ".tab"} and _widths(sample, "\t")[0] > 1
+    likely = "\t" if is_tabbed else sniff_delimiter(sample)
+    source = replace(source, delimiter=delimiter or likely)
+    # A title without a delimiter does not show the delimiter of the columns below it.
+    is_open = not delimiter and _widths(sample, source.delimiter)[0] == 1
+    marks = DELIMITERS if is_open else (source.delimiter,)
+    for mark in marks if source.header_row is None else ():
+        fits = not is_open or len({*_widths(sample, mark)[1:]} - {1}) == 1
+        if fits and (row := header_below_title(source, _first_records(sample, mark), "line")):
+            return replace(source, delimiter=mark, header_row=row)
+    return source
 
 
 def _plain_table(source: Source, room: Room, limit: float) -> pd.DataFrame | None:
@@ -205,7 +210,7 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
     FileError
         As in `read_delimited`, for some errors only after the last piece.
     """
-    source = replace(source, delimiter=_delimiter(source, _sample(source)))
+    source = _with_layout(source)
     survey = _survey(source)
     with _parsed(source) as reader:
         first = _next_rows(reader, 1)
@@ -217,7 +222,7 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
             _check_header(source, frame, written, above=n_rows - 1)
             yield frame
             n_rows, n_blank = n_rows + len(cells), n_blank + _n_blank(cells)
-    if survey.is_ambiguous(n_rows, n_blank):
+    if survey.is_ambiguous(n_rows + source.n_above, n_blank):
         _check_records(source)
     if n_rows == 1:
         raise FileError(f"{source} has a header and no rows below it.")
@@ -225,7 +230,7 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
 
 def header_names(source: Source) -> list[str]:
     """Return the names of the columns of a CSV or TSV file; the first is ``column 1`` if blank."""
-    source = replace(source, delimiter=_delimiter(source, _sample(source)))
+    source = _with_layout(source)
     with _parsed(source) as reader:
         return _header(source, _next_rows(reader, 1))[1]
 
@@ -265,11 +270,6 @@ def _sample(source: Source) -> str:
     if len(start) == _SAMPLE and "\n" in sample:
         sample = sample[: sample.rindex("\n")]
     return "".join(islice(io.StringIO(sample, newline=""), source.n_above, None))
-
-
-def _delimiter(source: Source, sample: str) -> str:
-    tabbed = source.suffix in {".tsv", ".tab"}
-    return "\t" if tabbed and _widths(sample, "\t")[0] > 1 else sniff_delimiter(sample)
 
 
 @contextmanager

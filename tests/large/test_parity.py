@@ -113,6 +113,11 @@ class TestText:
         Path("a.csv").write_text(f"{PLAIN}{row}\n", encoding="utf-8")
         assert said in check("a.csv")
 
+    @pytest.mark.parametrize("title", ["Study of 2024\n", "Study of 2024,,\n,,\n"])
+    def test_a_title(self, title):
+        Path("a.csv").write_text(title + PLAIN, encoding="utf-8")
+        assert check("a.csv") is None
+
     @pytest.mark.parametrize("text", ["", "\n\n", "unit,rater,labels\n", "unit,unit,labels\n1,2,3"])
     def test_no_table(self, text):
         Path("a.csv").write_text(text, encoding="utf-8")
