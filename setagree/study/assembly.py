@@ -56,6 +56,7 @@ from setagree.study.identifiers import check_text, is_whole, tidied
 from setagree.study.labels import EMPTY, Blank, is_blank
 from setagree.study.reading import Duplicates, Reading
 from setagree.study.scalars import code_scalars
+from setagree.wording.label_sets import LabelSet
 
 if TYPE_CHECKING:
     from setagree.study.annotations import Annotations
@@ -344,14 +345,29 @@ def _unite(coded: Annotations, keys: npt.NDArray[np.int64]) -> Annotations:
     """Return the study with the union of the label sets of a pair in each of its rows."""
     if coded.kind != "labels":
         raise DataError(f"{option('duplicates', 'union')} needs label sets; scalars have no union.")
-    rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
-    codes = {value: code for code, value in enumerate(coded.values)}
-    value_codes = coded.value_codes.copy()
-    for group in pd.Series(rows).groupby(keys[rows]).groups.values():
-        members = rows[np.asarray(group)]
-        united = frozenset().union(*(coded.values[c] for c in coded.value_codes[members]))
-        value_codes[members] = codes.setdefault(united, len(codes))
-    return replace(coded, values=tuple(codes), value_codes=value_codes)
+    pairs, codes, values = united(coded.values, coded.value_codes, keys)
+    codes = codes[np.searchsorted(pairs, keys)].astype(np.int32)
+    return replace(coded, values=tuple(values), value_codes=codes)
+
+
+def united(
+    values: Iterable[LabelSet], codes: Codes, keys: Codes
+) -> tuple[Codes, Codes, list[LabelSet]]:
+    """Return the sorted distinct keys, and the union of the label sets of each, coded.
+
+    Neighbours with one key are united two by two until each key has one set.
+    """
+    code_of = {value: code for code, value in enumerate(values)}
+    order = np.argsort(keys, kind="stable")
+    keys, codes = keys[order], codes[order].astype(np.int64)
+    while len(starts := np.flatnonzero(np.diff(keys, prepend=-1))) < len(keys):
+        position = np.arange(len(keys)) - np.repeat(starts, np.diff(starts, append=len(keys)))
+        odd, sets, K = np.flatnonzero(position % 2), [*code_of], len(code_of)
+        pairs, place = np.unique(codes[odd - 1] * K + codes[odd], return_inverse=True)
+        both = [sets[pair // K] | sets[pair % K] for pair in pairs.tolist()]
+        codes[odd - 1] = np.array([code_of.setdefault(x, len(code_of)) for x in both])[place]
+        keys, codes = np.delete(keys, odd), np.delete(codes, odd)
+    return keys, codes, [*code_of]
 
 
 def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]:

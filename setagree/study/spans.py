@@ -12,7 +12,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from setagree.checks import Codes, Floats, public
 from setagree.errors import (
@@ -29,12 +28,11 @@ from setagree.errors import (
 )
 from setagree.lazy import pd
 from setagree.study.answer_warnings import warn_similar
-from setagree.study.assembly import code_ids, pick_column, warn_names
+from setagree.study.assembly import code_ids, pick_column, united, warn_names
 from setagree.study.codes import as_objects, entries_of
 from setagree.study.frames import Frame, as_pandas, check_columns, row_numbers
 from setagree.study.identifiers import tidied
 from setagree.study.labels import Case, clean_label
-from setagree.study.layouts import code_flags
 from setagree.study.reading import Reading, Tokens
 from setagree.study.sampling import Chance
 
@@ -352,11 +350,15 @@ def study_of_spans(
     offsets = np.searchsorted(atoms["document"], np.arange(len(names) + 1))
     documents, rated = np.array([(doc_code[d], rater_code[r]) for d, r in spans.done]).T
     rated = np.repeat(rated, np.diff(offsets)[documents])
-    keys = np.sort(entries_of(offsets, documents) * len(raters) + rated)
-    unit_codes, rater_codes = np.divmod(keys, len(raters))
-    value_codes, values = _label_sets(
-        first, last, [span.label for span in rows], who, keys, len(raters)
-    )
+    # the empty set for each rating, and a label for each span that covers it
+    label, labels = pd.factorize(as_objects([span.label for span in rows]))
+    n = last - first
+    covered = entries_of(np.stack([first, last], axis=1).ravel(), 2 * np.arange(len(n)))
+    keys = np.concatenate([entries_of(offsets, documents), covered]) * len(raters)
+    keys += np.concatenate([rated, np.repeat(who, n)])
+    codes = np.concatenate([0 * rated, 1 + np.repeat(label, n)])
+    sets = [frozenset[Any](), *(frozenset([name]) for name in labels)]
+    keys, codes, values = united(sets, codes, keys)
     size = atoms["high"] - atoms["low"]
     if not (atoms % 1).any(axis=None):
         atoms = atoms.astype(np.int64)
@@ -369,7 +371,7 @@ def study_of_spans(
     if None not in texts:
         columns["text"] = as_objects([str(texts[d])[ends[d][a] : ends[d][b]] for d, a, b in places])
     table = pd.DataFrame(columns, index=pd.Index(units, dtype=object, name="unit"))
-    i, g, k = (x.astype(np.int32) for x in (unit_codes, rater_codes, value_codes))
+    i, g, k = (x.astype(np.int32) for x in (*np.divmod(keys, len(raters)), codes))
     ids = (units, as_objects(raters), tuple(values))
     reading = Reading(spans=True, tokens=tokens)
     study = cls("labels", *ids, i, g, k, unit_table=table, reading=reading)
@@ -397,7 +399,7 @@ def _checked(spans: Spans, lengths: Mapping[Hashable, float], case: Case) -> lis
     long = {name: text for name, text in texts.items() if _SECOND in text}
 
     def at(document: Hashable, offset: float) -> float:
-        return offset - long.get(document, "").count(_SECOND, 0, int(offset))
+        return offset - long[document].count(_SECOND, 0, int(offset))
 
     rows, odd = [], []
     for span in spans.rows:
@@ -407,8 +409,10 @@ def _checked(spans: Spans, lengths: Mapping[Hashable, float], case: Case) -> lis
             raise DataError(f"{span.place}: {error}") from None
         if rule := _fault(span, texts.get(span.document), lengths[span.document]):
             odd.append((span, rule))
-        start, end = at(span.document, span.start), at(span.document, span.end)
-        rows.append(Span(span.document, span.rater, start, end, label, span.place))
+        row = span if label is span.label else span._replace(label=label)
+        if (name := span.document) in long:
+            row = row._replace(start=at(name, span.start), end=at(name, span.end))
+        rows.append(row)
     for span, rule in odd[:1]:  # offsets as the file has them
         raise DataError(
             f"{span.place}: span {span.start:.12g}-{span.end:.12g} of document "
@@ -506,21 +510,3 @@ def _atoms(
     # Each document has one cut more than atoms.
     first, last = cut[2 * len(used) :].reshape(2, -1) - doc
     return atoms, first, last
-
-
-def _label_sets(
-    first: Codes, last: Codes, labels: Sequence[object], who: Codes, keys: Codes, n_raters: int
-) -> tuple[Codes, npt.NDArray[np.object_]]:
-    """Return the label set of each rating as codes of distinct sets.
-
-    A span has the atoms `first` to `last` - 1, a label and a rater (`who`); `keys` are the sorted
-    ratings, each as atom times `n_raters` plus rater.
-    """
-    codes, names = pd.factorize(as_objects(labels))
-    n = last - first
-    covered = entries_of(np.stack([first, last], axis=1).ravel(), 2 * np.arange(len(n)))
-    rating = np.searchsorted(keys, covered * n_raters + np.repeat(who, n))
-    label = np.repeat(codes, n)
-    flags = np.zeros((len(keys), len(names) // 8 + 1), dtype=np.uint8)
-    np.bitwise_or.at(flags, (rating, label // 8), np.uint8(128) >> (label % 8).astype(np.uint8))
-    return code_flags(flags, names)

@@ -216,6 +216,13 @@ class TestDuplicates:
         assert build(self.ROWS, duplicates="last").values == ({"a"}, {"q"}, {"c"})
         assert build(self.ROWS, duplicates="union").values == ({"q"}, {"c"}, {"a", "b"})
 
+    @pytest.mark.parametrize("n", [1, 2, 3, 7, 8])
+    def test_any_number_of_answers_is_united(self, n):
+        rows = [(unit, "x", {label}) for label in "abcdefgh"[:n] for unit in ("u", "v")]
+        coded = build([*rows, ("v", "y", "z")], duplicates="union")
+        assert [*coded.to_wide()["x"]] == [{*"abcdefgh"[:n]}] * 2
+        assert [*coded.to_wide()["y"]] == [None, {"z"}]
+
     def test_union_with_the_empty_set(self):
         coded = build([("u", "x", []), ("u", "x", "a"), ("v", "x", [])], duplicates="union")
         assert rows_of(coded) == [("u", "x", {"a"}), ("v", "x", frozenset())]
