@@ -216,6 +216,7 @@ class TestDuplicates:
         assert build(self.ROWS, duplicates="last").values == ({"a"}, {"q"}, {"c"})
         assert build(self.ROWS, duplicates="union").values == ({"q"}, {"c"}, {"a", "b"})
 
+    @pytest.mark.filterwarnings("ignore:duplicates='union'. .* united with others")
     @pytest.mark.parametrize("n", [1, 2, 3, 7, 8])
     def test_any_number_of_answers_is_united(self, n):
         rows = [(unit, "x", {label}) for label in "abcdefgh"[:n] for unit in ("u", "v")]
