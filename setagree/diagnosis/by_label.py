@@ -331,20 +331,16 @@ def by_presence(
     whether = score_whole(binary, coefficient, "nominal", level)
     which = score_whole(some, coefficient, distance, level)
     specific = specific_agreements(whether)
-    parts: list[tuple[str, Agreement, Row]] = [
-        ("none against some", whether, specific),
-        ("which, given some", which, dict.fromkeys(specific, np.nan)),
-    ]
     rows = [
-        {
-            "part": part,
-            **uncertainty(found, level),
-            **agreements,
-            "n_pairable_units": found.n_pairable_units,
-            "n_ratings": found.n_ratings,
-            **named(found),
-        }
-        for part, found, agreements in parts
+        {"part": part}
+        | uncertainty(found, level)
+        | agreements
+        | {"n_pairable_units": found.n_pairable_units, "n_ratings": found.n_ratings}
+        | named(found)
+        for part, found, agreements in (
+            ("none against some", whether, specific),
+            ("which, given some", which, dict.fromkeys(specific, np.nan)),
+        )
     ]
     return ResultFrame.of(pd.DataFrame(rows), PRESENCE_COLUMNS)
 

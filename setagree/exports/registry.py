@@ -27,6 +27,10 @@ _FORM_TIME = "Timestamp|Zeitstempel|Horodateur|Marca temporal"
 _BOX = r"Answer\.[^\n]+\.on"
 
 
+def _judges(name: str, title: str, *signatures: Signature, notes: str = "") -> Format:
+    return Format(name, title, signatures, of_tool("judges", "read", name), notes)
+
+
 FORMATS: tuple[Format, ...] = (
     Format(
         "label_studio_json",
@@ -393,47 +397,33 @@ FORMATS: tuple[Format, ...] = (
         "Users without a code on a document are not in it: $roster, or $blank_missing.",
         of_tool("refi_qda", "read_spans"),
     ),
-    Format(
+    _judges(
         "inspect",
         "Inspect, log in JSON or binary (.eval)",
-        (
-            Signature("records", {"eval", "samples"}),
-            Signature("folder", {"header.json"}, some=[r"samples/.*\.json"]),
-        ),
-        of_tool("judges", "read", "inspect"),
+        Signature("records", {"eval", "samples"}),
+        Signature("folder", {"header.json"}, some=[r"samples/.*\.json"]),
     ),
-    Format(
-        "promptfoo",
-        "promptfoo, results in JSON",
-        (Signature("records", {"evalId", "results"}),),
-        of_tool("judges", "read", "promptfoo"),
-    ),
-    Format(
+    _judges("promptfoo", "promptfoo, results in JSON", Signature("records", {"evalId", "results"})),
+    _judges(
         "deepeval",
         "DeepEval, test run",
-        (Signature("records", {"testCases"}), Signature("records", {"testRunData"})),
-        of_tool("judges", "read", "deepeval"),
+        *(Signature("records", {key}) for key in ("testCases", "testRunData")),
     ),
-    Format(
+    _judges(
         "langfuse",
         "Langfuse, scores",
-        (
-            Signature("records", {"name", "source"}, also=of_tool("judges", "is_langfuse")),
-            Signature("records", {"data", "meta"}, also=of_tool("judges", "is_langfuse")),
+        *(
+            Signature("records", keys, also=of_tool("judges", "is_langfuse"))
+            for keys in ({"name", "source"}, {"data", "meta"})
         ),
-        of_tool("judges", "read", "langfuse"),
-        "With several scores: $question selects one.",
+        notes="With several scores: $question selects one.",
     ),
-    Format(
+    _judges(
         "mlflow",
         "MLflow, traces with assessments",
-        (
-            Signature("records", {"info"}, also=of_tool("judges", "is_mlflow")),
-            Signature("records", {"trace_id", "assessments"}),
-            Signature("table", {"trace_id", "assessments"}),
-        ),
-        of_tool("judges", "read", "mlflow"),
-        "With several assessments: $question selects one.",
+        Signature("records", {"info"}, also=of_tool("judges", "is_mlflow")),
+        *(Signature(shape, {"trace_id", "assessments"}) for shape in ("records", "table")),
+        notes="With several assessments: $question selects one.",
     ),
 )
 """All formats of this package."""

@@ -32,7 +32,10 @@ def _steps(f: Findings) -> Iterator[Sentence]:
         yield ("Rate more units: these allow no interval.",)
     yield from _confusion(f)
     yield from _rater(f)
-    yield from _units(f)
+    units = f.result("units")
+    if units is not None and units["disagreement"].iloc[0] > 0:
+        n = counted(diagnosis.half_of(diagnosis.largest_share_first(units))[0], "unit")
+        yield (f"Let an expert decide {n} with at least half of the disagreement.",)
     lone = f.main.n_units - f.main.n_pairable_units
     if lone and not are_pieces:
         yield (f"Ask a second rater to rate {counted(lone, 'unit')} with a single rating.",)
@@ -55,17 +58,6 @@ def _rater(f: Findings) -> Iterator[Sentence]:
     raters = f.result("raters")
     if raters is None or len(raters) < 3 or not raters["difference"].notna().any():
         return
-    costly = costly_raters(f)
-    if len(costly):
-        who = Name.of(costly["rater"].iloc[0])
+    for who in map(Name.of, costly_raters(f)["rater"].head(1)):
         rest = " with those of the others; a rater who differs is not necessarily wrong."
         yield ("Compare the answers of ", who, rest)
-
-
-def _units(f: Findings) -> Iterator[Sentence]:
-    """Yield a step on the units with half of the disagreement."""
-    units = f.result("units")
-    if units is None or not units["disagreement"].iloc[0] > 0:
-        return
-    n = diagnosis.half_of(diagnosis.largest_share_first(units))[0]
-    yield (f"Let an expert decide {counted(n, 'unit')} with at least half of the disagreement.",)

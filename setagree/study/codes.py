@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -229,20 +229,19 @@ def _unknown_labels(
     syntax: LabelSyntax,
 ) -> LabelError | None:
     """Return the error for labels outside the codebook, or None if there are none."""
-    cells: dict[Any, list[int]] = {}
+    rows, count = codes >= 0, Counter[Any]()
+    times_of = np.bincount(codes[rows], None if times is None else times[rows])
     for position, error in failures.items():
         for label in error.labels if isinstance(error, UnknownLabelsError) else ():
-            cells.setdefault(label, []).append(position)
-    if not cells:
+            count[label] += round(times_of[position])
+    if not count:
         return None
-    count = {label: n_cells(np.isin(codes, at), times) for label, at in cells.items()}
     labels = sorted(count, key=lambda label: (-count[label], str(label)))
-    near = {label: near_names(label, syntax.allowed or (), limit=1) for label in labels}
-    shown = [
-        f"{shorten(label)} ({counted(count[label], 'answer')}"
-        f"{''.join(f', near {shorten(hint)}' for hint in near[label])})"
-        for label in labels[:_MAX_LABELS]
-    ]
+    shown = []
+    for label in labels[:_MAX_LABELS]:
+        near = near_names(label, syntax.allowed or (), limit=1)
+        hint = "".join(f", near {shorten(other)}" for other in near)
+        shown.append(f"{shorten(label)} ({counted(count[label], 'answer')}{hint})")
     rest = len(labels) - len(shown)
     first = int(np.flatnonzero(np.isin(codes, [*failures]))[0])
     way = python_or_command("{'joy': 'joy', 'joyful': 'joy'}", "--codebook joy,joyful=joy")

@@ -158,26 +158,28 @@ def read_individuals(path: Path, request: Request) -> Answers:
             f"{shown(path)} has no column with a usual name for the texts; rename it to text, or "
             f"use {option('tool', 'table')}."
         )
-    rows_of: dict[Hashable, dict[str, int]] = {}
-    for row, (text, name) in enumerate(zip(sheet.ids(unit), cells[label], strict=True)):
-        if name in (rows := rows_of.setdefault(text, {})):
-            raise sheet.error(row, label, f"another row of {text!r} and {name!r}.")
-        rows[name] = row
+    row_of: dict[tuple[Hashable, str], int] = {}
+    for row, key in enumerate(zip(sheet.ids(unit), cells[label], strict=True)):
+        if key in row_of:
+            raise sheet.error(row, label, f"another row of {key[0]!r} and {key[1]!r}.")
+        row_of[key] = row
+    names = [*dict.fromkeys(cells[label])]
     answers = Answers()
-    for text, rows in rows_of.items():
-        if missing := [name for name in dict.fromkeys(cells[label]) if name not in rows]:
+    for text in dict.fromkeys(sheet.ids(unit)):
+        if missing := [name for name in names if (text, name) not in row_of]:
             raise DataError(
                 f"{shown(path)}: text {text!r} has no row for {listing(missing, limit=3)}, as "
                 "other texts have; add the rows, or keep only the labels of all texts."
             )
+        rows = [row_of[text, name] for name in names]
         for rater in raters:
-            degrees = {name: cells[rater][row] for name, row in rows.items()}
-            blank = [rows[name] for name, degree in degrees.items() if not degree]
-            if blank and len(blank) < len(rows):
-                raise sheet.partly_blank(blank[0], rater, "text")
-            if not blank:
-                labels = frozenset(name for name, degree in degrees.items() if float(degree) > 0)
-                answers.add(text, rater, labels, sheet.places[min(rows.values())])
+            degrees = [cells[rater][row] for row in rows]
+            if blank := [row for row, x in zip(rows, degrees, strict=True) if not x]:
+                if len(blank) < len(rows):
+                    raise sheet.partly_blank(blank[0], rater, "text")
+                continue
+            labels = frozenset(name for name, x in zip(names, degrees, strict=True) if float(x) > 0)
+            answers.add(text, rater, labels, sheet.places[min(rows)])
     return answers
 
 
@@ -193,19 +195,15 @@ def read_potato(path: Path, request: Request) -> Answers:
         user = state.get("user_id")
         rater = file.parent.name if user is None else user.name()
         for unit in state.at("instance_id_to_label_to_value").values():
-            for schema, labels in _schemas(unit):
+            labels_of: dict[str, set[Label]] = {}
+            # pairs of (schema, name) and value
+            for pair in unit.items() if isinstance(unit.value, list) else ():
+                key, value = pair.items()
+                schema, name = (str(key.at(part).label()) for part in ("schema", "name"))
+                is_chosen = value.value not in (None, False, "", "false")
+                labels_of.setdefault(schema, set()).update([name] * is_chosen)
+            for schema, labels in labels_of.items():
                 answers = answers_of.setdefault(schema, Answers())
-                answers.add(unit.key, rater, labels, unit.place)
+                answers.add(unit.key, rater, frozenset(labels), unit.place)
     question = choose_question(request.question, answers_of, shown(path))
     return Answers() if question is None else answers_of[question]
-
-
-def _schemas(unit: Node) -> Iterator[tuple[str, LabelSet]]:
-    """Yield the name and the labels of each scheme, from pairs of (schema, name) and value."""
-    labels_of: dict[str, set[Label]] = {}
-    for pair in unit.items() if isinstance(unit.value, list) else ():
-        key, value = list(pair.items())
-        schema, name = (str(key.at(part).label()) for part in ("schema", "name"))
-        labels = labels_of.setdefault(schema, set())
-        labels.update([name] * (value.value not in (None, False, "", "false")))
-    yield from ((schema, frozenset(labels)) for schema, labels in labels_of.items())

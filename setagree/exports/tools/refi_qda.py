@@ -35,10 +35,7 @@ def read(path: Path, request: Request) -> Answers:
         raise DataError(
             f"{shown(path)} has no codes of whole documents, and {len(codings):,} of passages."
         )
-    rows = [
-        (document, rater, frozenset(labels), f"document {document!r}")
-        for (document, rater), labels in codes.items()
-    ]
+    rows = [(*key, frozenset(labels), f"document {key[0]!r}") for key, labels in codes.items()]
     why = "A project does not list users without a code in a document."
     return settle(Found.from_rows(path.name, rows), request, why=why, writes_empty=False)
 
@@ -79,8 +76,8 @@ def _codings(path: Path) -> Iterator[tuple[str, str, str, ET.Element | None]]:
         for holder in (source, *source.iterfind("{*}PlainTextSelection")):
             for coding in holder.iterfind("{*}Coding"):
                 user = coding.get("creatingUser") or holder.get("creatingUser")
-                target = coding.find("{*}CodeRef")
-                code_id = None if target is None else target.get("targetGUID")
+                targets = coding.iterfind("{*}CodeRef")
+                code_id = next((target.get("targetGUID") for target in targets), None)
                 code = codes.get(code_id)
                 if user is None or code is None:
                     raise FileError(f"{shown(path)}, {name!r}: a coding without user or code.")
