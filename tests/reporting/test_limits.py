@@ -68,7 +68,8 @@ def test_clusters_are_described_only_if_they_are_significant():
         words_at=lambda p: ("words",), rater_clusters=[["a", "b"], ["c", "d"]],
         table=pd.DataFrame({"cluster": [1, 1, 2, 2]}, index=list("abcd")),
     )  # fmt: skip
-    pairs = pd.DataFrame({"rater_a": ["a"], "rater_b": ["b"], "estimate": [0.5]})
+    both = {"rater_a": [*"aabc"], "rater_b": [*"bcdd"], "estimate": [0.5, 0.1, 0.1, 0.6]}
+    pairs = pd.DataFrame(both)
     f = findings_with(0.2)
     f.result = lambda _: pairs
     assert raters._map_lead(f, placed) == ("words",)
