@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,34 +25,22 @@ from setagree.coefficients.tails import t_tail
 from setagree.credit.within_groups import group_spread
 
 
-class SameRater(NamedTuple):
-    """Sums over the pairs of answers of one rater in one document, by unit.
-
-    Attributes
-    ----------
-    form, pairs : ndarray of shape (n_units,)
-        b_i and c_i, with sums b and c and distances as shares of d_max.
-    gone : ndarray of shape (n_units,)
-        What c loses without the unit; b loses 2 b_i, as D has a zero diagonal.
-    """
-
-    form: Floats
-    pairs: Floats
-    gone: Floats
-
-
 class SizedAlpha(UnitSums):
     """The sums of alpha of a study whose units have sizes."""
 
     @cached_property
-    def same_rater(self) -> SameRater:
-        """Sums over the pairs of answers of one rater in one document."""
+    def ratings(self) -> Floats:
+        """N_i = w_i r_i of each unit; 0 if it is not pairable."""
+        return self.case.pairable_weights * self.of_patterns[0].M[self.case.tally.unit_patterns]
+
+    @cached_property
+    def same_rater(self) -> tuple[Floats, Floats]:
+        """b_i and c_i, with sums b and c, of each unit, with distances as shares of d_max."""
         case = self.case
         study, tally, w = case.study, case.tally, case.pairable_weights
         assert study is not None  # noqa: S101 - it has the sizes
-        N_i = w * (tally.pairable * tally.pattern_ratings)[tally.unit_patterns]
         if not self.without_same_rater:
-            return SameRater(0 * N_i, N_i, N_i)
+            return 0 * self.ratings, self.ratings
         rows = np.flatnonzero(tally.pairable[tally.unit_patterns][study.unit_codes])
         units, values = study.unit_codes[rows], study.value_codes[rows]
         documents = case.clusters[0][units].astype(np.int64)
@@ -69,7 +56,7 @@ class SizedAlpha(UnitSums):
             np.bincount(units, w[units] * x, len(w)).astype(np.float64)
             for x in (spread[place], total[groups])
         )
-        return SameRater(b_i, c_i, 2 * c_i - N_i * w)
+        return b_i, c_i
 
     @property
     def without_same_rater(self) -> bool:
@@ -80,12 +67,12 @@ class SizedAlpha(UnitSums):
     @cached_property
     def totals(self) -> Sums:
         """The five sums of the study, with c in the place of N."""
-        return super().totals._replace(own=self.same_rater.pairs.sum())
+        return super().totals._replace(own=self.same_rater[1].sum())
 
     @cached_property
     def form(self) -> float:
         """X' F X - b."""
-        return super().form - float(self.same_rater.form.sum())
+        return super().form - float(self.same_rater[0].sum())
 
     @property
     def _shrunk(self) -> float:
@@ -94,13 +81,12 @@ class SizedAlpha(UnitSums):
     @cached_property
     def terms(self) -> tuple[Floats, Floats, Floats]:
         """N_i, dDo_i and dDe_i of each unit."""
-        case, tally, same = self.case, self.case.tally, self.same_rater
+        case, tally, (b_i, c_i), N_i = self.case, self.case.tally, self.same_rater, self.ratings
         at, S, Do, De = tally.unit_patterns, self.totals, self.totals.O / self.totals.M, self.y
-        size = case.pairable_weights * (tally.pairable * tally.pattern_ratings)[at]
         to_all = case.pairable_weights * (tally.pairable * self.to_urn)[at]
-        dDo = size * (case.mean_disagreement[at] - Do) / S.M
-        dDe = 2 * to_all - same.form - De * (2 * S.M * size - same.pairs)
-        return size, dDo, dDe / (S.P**2 - S.own)
+        dDo = N_i * (case.mean_disagreement[at] - Do) / S.M
+        dDe = 2 * to_all - b_i - De * (2 * S.M * N_i - c_i)
+        return N_i, dDo, dDe / (S.P**2 - S.own)
 
     @cached_property
     def linearised(self) -> Linearised:
@@ -125,8 +111,10 @@ class SizedAlpha(UnitSums):
     def weighted_units(self) -> tuple[Sums, Floats, Floats]:
         """What each unit adds to the sums, and z' F X and z' F z of what it adds to the urn."""
         gone, to_urn, own_form = super().weighted_units
-        same = self.same_rater
-        return gone._replace(own=same.gone), to_urn, own_form + 2 * same.form
+        b_i, own = self.same_rater
+        if self.without_same_rater:  # pairs with other units; those with itself are counted twice
+            own = 2 * own - self.ratings * self.case.pairable_weights
+        return gone._replace(own=own), to_urn, own_form + 2 * b_i  # D has a zero diagonal
 
 
 @dataclass(frozen=True, eq=False)

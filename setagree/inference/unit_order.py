@@ -148,7 +148,7 @@ def counted_in(groups: Codes, agreement: Agreement, n_groups: int) -> Any:
     each, n = [(sizes, groups, rows)], n_rows
     if isinstance(sums, SizedAlpha):
         units = np.zeros(len(groups), dtype=np.int64)
-        for k, of_rater in enumerate((sums.same_rater.form, sums.same_rater.pairs)):
+        for k, of_rater in enumerate(sums.same_rater):
             each.append((of_rater, groups, units + n_rows + k))
         n += 2
     x, i, j = (np.concatenate(part) for part in zip(*each, strict=True))
