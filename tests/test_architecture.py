@@ -381,7 +381,7 @@ BUDGET = {
     "files": 2_100,
     "inference": 7_600,
     "large": 4_700,
-    "panels": 5_000,
+    "panels": 5_050,
     "plots": 2_600,
     "reporting": 4_700,
     "scoring": 3_000,

@@ -25,7 +25,6 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.panel_members import (
-    Replicated,
     case_of,
     flags,
     no_interval_reason,
@@ -34,7 +33,7 @@ from setagree.inference.panel_members import (
     rater_codes,
     unweighted_units,
 )
-from setagree.inference.resampling import over_resamples, row_weights
+from setagree.inference.resampling import Resampled, over_resamples, row_weights
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.intervals import rarer_answers
 from setagree.scoring.table_notes import RARE, rarity_remark, remark_of
@@ -171,7 +170,7 @@ _FEW_UNITS = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossReplication(Replicated):
+class CrossReplication(Resampled):
     """Chance-corrected agreement between two panels.
 
     Attributes
@@ -254,6 +253,15 @@ class CrossReplication(Replicated):
                 few if is_few else None,
             ]
         )
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the percentile interval over resampled units, or NaN."""
+        return percentile_interval(self.distribution, level, self.reason)
+
+    @property
+    def interval_reason(self) -> str | None:
+        """Reason for an interval of NaN, from the estimate or the resamples, or None."""
+        return self.reason or no_interval_reason(self.distribution)
 
     @property
     def normalised_reason(self) -> str | None:

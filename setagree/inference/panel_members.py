@@ -24,7 +24,6 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.inference.resampling import Resampled
 from setagree.large.opening import Data, open_study
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, main_distance
@@ -175,23 +174,6 @@ def check_threshold(threshold: float, name: str = "threshold") -> None:
     if not is_number(threshold) or not threshold < 1:
         value = option(name, threshold, limit=80)
         raise OptionError(f"{value} must be a number below 1, such as 0.667.")
-
-
-class Replicated(Resampled):
-    """An estimate with its distribution over resampled units."""
-
-    estimate: float
-    distribution: Floats
-    reason: str | None
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the percentile interval over resampled units, or NaN."""
-        return percentile_interval(self.distribution, level, self.reason)
-
-    @property
-    def interval_reason(self) -> str | None:
-        """Reason for an interval of NaN, from the estimate or the resamples, or None."""
-        return self.reason or no_interval_reason(self.distribution)
 
 
 def percentile_interval(

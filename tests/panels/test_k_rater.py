@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from inference_support import one_line
+from scipy import stats
 from small_studies import annotations, numbers, random_rows, sets_of, text
 
 import setagree as sa
@@ -14,6 +15,8 @@ from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.inference.panel_members import part_of
 from setagree.panels.consensus import Rule, consensus
 from setagree.panels.k_rater import k_rater_reliability, random_split, spearman_brown, split_alphas
+
+ALL_PAIRS = list(itertools.product(sets_of("abc"), repeat=2))
 
 
 def majority(answers):
@@ -140,9 +143,8 @@ class TestSplits:
         rule = Rule.of(study, method, None, ties, found if method == "medoid" else None)
         generator = np.random.default_rng(3)
         drawn = [random_split(study, 2, generator) for _ in range(7)]
-        blocks = map(np.stack, zip(*drawn, strict=True))
-        alphas, redrawn, left_out = split_alphas(*blocks, study, rule, found)
-        for s, (split, redraws) in enumerate(drawn):
+        alphas, left_out, _ = split_alphas(np.stack(drawn), study, rule, found)
+        for s, split in enumerate(drawn):
             sides = []
             for rows_of in split:
                 mine = np.zeros(study.n_ratings, dtype=bool)
@@ -150,21 +152,48 @@ class TestSplits:
                 panel = part_of(study, mine)
                 options = {"distance": found} if method == "medoid" else {}
                 sides.append(consensus(panel, method=method, ties=ties, **options).answers)
-            both = [(a, b) for a, b in zip(*sides, strict=True)]
-            kept = [pair for pair in both if None not in pair]
+            kept = [[a, b] for a, b in zip(*sides, strict=True) if a is not None and b is not None]
             assert left_out[s] == pytest.approx(1 - len(kept) / 12, abs=1e-15)
-            again = [
-                pair
-                for pair, times in zip(both, redraws, strict=True)
-                for _ in range(int(times))
-                if None not in pair
+            expected = np.nan
+            if len(kept) > 1:
+                expected = sa.krippendorff_alpha(annotations(kept), distance=found).estimate
+            assert alphas[s] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+    @pytest.mark.parametrize("ties", ["empty", "missing"])
+    def test_effects_of_units(self, ties):
+        """They are the change of 1 - alpha of the splits with the weight of each unit.
+
+        With a unit of weight 1 + e, N answers are 2 (n + e): De divides by N (N - 1).
+        """
+        rows = random_rows(np.random.default_rng(5), sets_of("abc"), units=9, raters=4)
+        study, e = annotations(rows), 1e-6
+        rule = Rule.of(study, "label_majority", None, ties, None)
+        jaccard = get_distance("jaccard")
+        generator = np.random.default_rng(6)
+        drawn = np.stack([random_split(study, 2, generator) for _ in range(3)])
+        expected = np.zeros(9)
+        for split in drawn:
+            sides = [
+                consensus(part_of(study, np.isin(np.arange(36), side)), ties=ties).answers
+                for side in split
             ]
-            for answers, alpha in ((kept, alphas[s]), (again, redrawn[s])):
-                expected = np.nan
-                if len(answers) > 1:
-                    two = annotations([list(pair) for pair in answers])
-                    expected = sa.krippendorff_alpha(two, distance=found).estimate
-                assert alpha == pytest.approx(expected, abs=1e-12, nan_ok=True)
+            pairs = dict(enumerate(zip(*sides, strict=True)))
+            kept = {u: pair for u, pair in pairs.items() if None not in pair}
+
+            def apart(weight, kept=kept):
+                d = {(a, b): 0 if a == b else 1 - len(a & b) / len(a | b) for a, b in ALL_PAIRS}
+                N = 2 * sum(weight[u] for u in kept)
+                observed = 2 * sum(weight[u] * d[pair] for u, pair in kept.items()) / N
+                answers = [(weight[u], x) for u, pair in kept.items() for x in pair]
+                by_chance = sum(v * w * d[x, y] for v, x in answers for w, y in answers)
+                return observed / (by_chance / (N * (N - 1)))
+
+            for u in kept:
+                more = apart(np.ones(9) + e * (np.arange(9) == u))
+                less = apart(np.ones(9) - e * (np.arange(9) == u))
+                expected[u] += (more - less) / (2 * e)
+        effects = split_alphas(drawn, study, rule, jaccard)[2]
+        assert effects.tolist() == pytest.approx(expected.tolist(), abs=1e-7)
 
     def test_panels_are_apart(self):
         """Each panel has k raters of each unit, none is in both, and all splits are alike often.
@@ -176,7 +205,7 @@ class TestSplits:
         generator = np.random.default_rng(4)
         seen = Counter()
         for _ in range(6000):
-            rows = random_split(study, 2, generator)[0][:, 0]
+            rows = random_split(study, 2, generator)[:, 0]
             assert sorted(rows.ravel()) == [0, 1, 2, 3]
             seen[tuple(map(frozenset, rows.tolist()))] += 1
         assert len(seen) == 6
@@ -185,18 +214,48 @@ class TestSplits:
 
 class TestResult:
     def test_frame(self):
-        """One row; the interval is that of the redrawn units."""
+        """One row; the interval is that of t for the logarithm of 1 - estimate."""
         study = sa.simulate(40, 4, rng=1)
         result = k_rater_reliability(study, k=2, n_splits=50, rng=1)
         frame = result.to_frame(level=0.5)
-        ends = np.percentile(result.distribution, [25, 75])
-        assert frame.loc[0, ["low", "high"]].tolist() == pytest.approx(ends.tolist())
+        apart = 1 - result.estimate
+        factor = np.exp(stats.t.ppf(0.75, 39) * result.standard_error / apart)
+        ends = [1 - apart * factor, 1 - apart / factor]
+        assert frame.loc[0, ["low", "high"]].tolist() == pytest.approx(ends)
         assert one_line(result)
+
+    def test_two_raters(self):
+        """Every split is the study, so that the standard error is that of alpha."""
+        study = sa.simulate(60, 2, rng=1)
+        alpha = sa.krippendorff_alpha(study)
+        result = k_rater_reliability(study, k=1, n_splits=3, rng=1)
+        # Gwet's linearised values leave out terms of order 1 / n.
+        assert result.standard_error == pytest.approx(alpha.standard_error, rel=0.02)
+
+    def test_the_chance_of_splits_averages_out(self):
+        """Of two raters of ten, one split has far more noise than all raters together."""
+        study = sa.simulate(100, 10, rng=1)
+        few, many = (k_rater_reliability(study, k=1, n_splits=n, rng=1) for n in (1, 100))
+        alpha = sa.krippendorff_alpha(study)
+        assert many.standard_error == pytest.approx(alpha.standard_error, rel=0.1)
+        assert few.standard_error > 1.5 * many.standard_error
+
+    @pytest.mark.slow
+    def test_coverage(self):
+        """In 200 studies of 40 units (standard error 0.015)."""
+        true = k_rater_reliability(sa.simulate(5_000, 4, rng=99), k=2, n_splits=10, rng=1).estimate
+        held = []
+        for seed in range(200):
+            found = k_rater_reliability(sa.simulate(40, 4, rng=seed), k=2, n_splits=30, rng=1)
+            low, high = found.interval()
+            held.append(low < true < high)
+        assert np.mean(held) == pytest.approx(0.95, abs=0.045)
 
     def test_the_seed_decides(self):
         study = sa.simulate(20, 4, rng=1)
         one, two = (k_rater_reliability(study, k=2, n_splits=5, rng=7) for _ in range(2))
-        np.testing.assert_array_equal(one.distribution, two.distribution)
+        np.testing.assert_array_equal(one.splits, two.splits)
+        assert one.interval() == two.interval()
 
     def test_ties_without_an_answer(self):
         """Under ties="missing" units without an answer of both panels drop out."""
@@ -273,8 +332,9 @@ class TestResult:
 def test_no_interval_says_why():
     study = sa.Annotations.from_triples([(r, u, "xy"[u % 2]) for r in "abcd" for u in range(8)])
     found = sa.k_rater_reliability(study, k=2, n_splits=9, rng=1)
-    assert found.interval_reason == "all resamples are equal"
-    assert "No interval: all resamples are equal." in repr(found)
+    assert found.interval_reason == "the standard error is 0"
+    assert "No interval: the standard error is 0." in repr(found)
     panels = sa.cross_replication(study, panels={"x": ["a", "b"]}, n_resamples=9, rng=1)
-    assert panels.interval_reason == panels.normalised_interval_reason == found.interval_reason
+    assert panels.interval_reason == panels.normalised_interval_reason
+    assert panels.interval_reason == "all resamples are equal"
     assert "No interval: all resamples are equal." in repr(panels)

@@ -41,7 +41,7 @@ def test_k_raters():
     assert note == "The interval is about these raters."
     rows = [[*row[:2], None] for row in text("a a a / b b b / c c c")]
     alone = sa.k_rater_reliability(annotations(rows), k=1, n_splits=5, rng=1)
-    assert parts_of(alone)[1] == "No interval: all resamples are equal."
+    assert parts_of(alone)[1] == "No interval: the standard error is 0."
 
 
 def test_units_left_out_of_splits():
