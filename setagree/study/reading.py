@@ -273,8 +273,11 @@ class Reading:
             check_type("sql", self.sql, str, "a query, such as 'SELECT * FROM ratings'")
             if not self.sql.strip():
                 raise OptionError(f"{option('sql', self.sql)} must be a query; omit it, or SELECT.")
+        if self.spans is not None:
+            check_type("spans", self.spans, bool | str, "True, or the name of a layer")
+        if self.tokens is not None:
+            check_choice("tokens", self.tokens, get_args(Tokens))
         _ = self.condition
-        self._check_spans()
         is_plain = self.answers == "labels" and not isinstance(self.labels, list)
         if self.roster is not None and (not is_plain or self.raters_in_rows):
             raise OptionError(
@@ -304,18 +307,6 @@ class Reading:
             raise OptionError(
                 f"{option('empty')} is for label sets; a single value is never empty."
             )
-
-    def _check_spans(self) -> None:
-        """Raise an error for invalid options of spans."""
-        if self.spans is not None:
-            check_type("spans", self.spans, bool | str, "True, or the name of a layer")
-        if self.tokens is not None:
-            check_choice("tokens", self.tokens, get_args(Tokens))
-            if not self.spans:
-                raise OptionError(f"{option('tokens')} makes sense only with {option('spans')}.")
-        for name in self.passed if self.spans else ():
-            if name not in _OF_SPANS:
-                raise OptionError(f"{option(name)} does not apply with {option('spans')}; omit it.")
 
     def _check_names(self) -> None:
         """Raise an error for values that are not a name, a list of names or a flag."""
@@ -349,7 +340,12 @@ class Reading:
         of_rows = _FURTHER_COLUMNS[2:]
         odd: tuple[str, ...] = ("raters",)
         place, layout = "with", "wide"
-        if self.raters_in_rows:
+        if self.spans:
+            odd = tuple(name for name in self.passed if name not in _OF_SPANS)
+            place, layout = "without", "spans"
+        elif self.tokens:
+            odd, layout = ("tokens",), "spans"
+        elif self.raters_in_rows:
             odd = ("labels", "value", "wide", "raters", "unit_columns", *of_rows, *self.drawn)
             place, layout = "without", "raters_in_rows"
         elif self.wide:

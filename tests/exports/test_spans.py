@@ -402,7 +402,7 @@ def test_labels_are_read_in_lower_case_and_similar_ones_told(tmp_path):
 
 
 REFUSED = [
-    ({"spans": True, "codebook": ["PER"]}, OptionError, "codebook= does not apply with spans="),
+    ({"spans": True, "codebook": ["PER"]}, OptionError, "codebook= makes sense only without"),
     ({"spans": "layer"}, OptionError, "spans=.layer. is not in the table; it has no layers"),
     ({"spans": True, "tokens": "tool"}, DataError, "requires the offsets of its tokens"),
     ({"tokens": "words"}, OptionError, "makes sense only with spans="),
