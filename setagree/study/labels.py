@@ -224,14 +224,18 @@ def is_number(cell: object) -> bool:
 
 
 def cell_reader(syntax: LabelSyntax) -> Callable[[object], LabelSet | None]:
-    """Return a function that reads one cell, with a shorter path for plain text."""
-    label_sep, strip = syntax.label_sep, str.strip
+    """Return a function that reads one cell, with a shorter path for plain text and lists of it."""
+    label_sep, strip, lists = syntax.label_sep, str.strip, (list, tuple, set, frozenset)
     is_default = syntax.allowed is None and syntax.case == "keep" and not syntax.empty_markers
 
     def read(cell: object) -> LabelSet | None:
         if is_default and type(cell) is str and _is_plain(cell):
             labels = frozenset(map(strip, cell.split(label_sep)))
             if "" not in labels:
+                return labels
+        elif is_default and type(cell) in lists and {*map(type, cast(Any, cell))} == {str}:
+            labels = frozenset(map(strip, cast(Any, cell)))
+            if "" not in labels and "".join(labels).isascii():
                 return labels
         return read_cell(cell, syntax)
 
