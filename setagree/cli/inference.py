@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, replace
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -415,17 +415,13 @@ def compare(
     for name, rows in parts:
         with about(name if len(parts) > 1 else None) as note, _naming_all(files):
             tables.append(scored([name], reading, large=large, note=note, rows=rows, **wanted))
-    families = _families([name for name, _ in parts], tables)
+    _check_comparable(tables)
     found = sa.compare(*tables, **how)
-    if design == "shared_units":
-        families = [_on_shared_units(family) for family in families]
-    sides = pd.concat(
-        [one.to_frame().assign(file=file) for family in families for file, one in family],
-        ignore_index=True,
-    )
-    size = len(families[0])
-    of_family = [range(k * size, (k + 1) * size) for k in range(len(families))]
-    pairs = [pair for positions in of_family for pair in combinations(positions, 2)]
+    sides = pd.concat([one.to_frame() for one in chain(*found.families)], ignore_index=True)
+    sides["file"] = [parts[k % len(parts)][0] for k in sides.index]
+    size = len(found.families[0])
+    starts = range(0, len(sides), size)
+    pairs = [pair for k in starts for pair in combinations(range(k, k + size), 2)]
     frame = _differences(sides, pairs, found)
     is_unlike = any((frame[f"first_{x}"] != frame[f"second_{x}"]).any() for x in _MEASURE)
     notes = [_UNLIKE] if is_unlike else []
@@ -433,7 +429,7 @@ def compare(
         frame = frame.assign(n_resamples=how["n_resamples"], seed=how["rng"])
         notes.append(f"{how['n_resamples']:,} resamples, seed {how['rng']}.")
     head = [tables[0].heading] if len(parts) == 1 else []
-    shown = _printed(sides, pairs, found, n_families=len(families))
+    shown = _printed(sides, pairs, found)
     deliver(
         frame,
         paragraphs(*head, *shown, *map(wrapped, notes)),
@@ -471,32 +467,18 @@ def groups_of_rows(
     return [(str(one), (table[codes == k], how)) for k, one in enumerate(groups)]
 
 
-def _families(
-    names: Sequence[str], tables: Sequence[sa.AgreementTable]
-) -> list[list[tuple[str, sa.Agreement]]]:
-    """Return the agreements that are compared in pairs: all rows of one file, or a row of each."""
-    if len(names) == 1:
-        if len(tables[0]) < 2:
-            raise OptionError(
-                "a single file is compared by its distances, coefficients or groups: use "
-                "-d masi,nominal, or --by COLUMN; or name a second file."
-            )
-        return [[(names[0], row) for row in tables[0]]]
-    keys = list(tables[0].by_name)
-    if any(list(table.by_name) != keys for table in tables):
+def _check_comparable(tables: Sequence[sa.AgreementTable]) -> None:
+    """Raise an error if the agreements of files cannot be compared in pairs."""
+    if len(tables) == 1 and len(tables[0]) < 2:
+        raise OptionError(
+            "a single file is compared by its distances, coefficients or groups: use "
+            "-d masi,nominal, or --by COLUMN; or name a second file."
+        )
+    if any([*table.by_name] != [*tables[0].by_name] for table in tables):
         raise OptionError(
             "the files have different kinds of answers, so that their default distances differ; "
             "name one with --distance."
         )
-    return [[(name, table[key]) for name, table in zip(names, tables, strict=True)] for key in keys]
-
-
-def _on_shared_units(family: Sequence[tuple[str, sa.Agreement]]) -> list[tuple[str, sa.Agreement]]:
-    """Return the agreements recomputed on the units that all of them have."""
-    from setagree.inference.comparison import on_shared_units
-
-    recomputed = on_shared_units([agreement for _, agreement in family])
-    return [(file, each) for (file, _), each in zip(family, recomputed, strict=True)]
 
 
 @contextmanager
@@ -543,7 +525,7 @@ _SIDES = (
 
 
 def _printed(
-    sides: pd.DataFrame, pairs: Sequence[tuple[int, int]], compared: Comparison, *, n_families: int
+    sides: pd.DataFrame, pairs: Sequence[tuple[int, int]], compared: Comparison
 ) -> tuple[str, str]:
     """Return a table of the agreements, and the comparison with pairs of short names or numbers."""
     files = {file: visible(Path(file).name) for file in sides["file"]}
@@ -552,9 +534,9 @@ def _printed(
     sides = sides.assign(number=[str(k + 1) for k in sides.index], file=sides["file"].map(files))
     is_same = {name: sides[name].nunique() == 1 for name in _MEASURE}
     short = "number"
-    if n_families == 1 and len(files) > 1:
+    if len(compared.families) == 1 and len(files) > 1:
         short = "file"
-    elif n_families == 1 and any(is_same.values()):
+    elif len(compared.families) == 1 and any(is_same.values()):
         short = "distance" if is_same["coefficient"] else "coefficient"
     for name in (short, "number"):
         pair_names = tuple((sides[name].iloc[i], sides[name].iloc[j]) for i, j in pairs)

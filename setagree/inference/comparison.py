@@ -377,8 +377,9 @@ class Comparison(Result):
         Raters that the intervals are about, in words.
     is_sized : bool
         Whether units have sizes and count within documents.
-    n_rarer : tuple of float
-        Weight in units of the answers except the commonest, the smaller of each pair.
+    families : tuple of tuples of Agreement
+        The agreements, each compared with the others of its tuple, which are recomputed on the
+        shared units if the design is ``"shared_units"``.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -392,7 +393,7 @@ class Comparison(Result):
     drawn: str = ""
     raters: str = ABOUT["units"]
     is_sized: bool = False
-    n_rarer: tuple[float, ...] = ()
+    families: tuple[tuple[Agreement, ...], ...] = ()
 
     columns = (
         Column("pair", "text", is_optional=True),
@@ -630,7 +631,7 @@ def compare(
         drawn_beside(families[0], independent=not is_paired),
         raters_in_words(itertools.chain(*families)),
         families[0][0].case.is_sized,
-        tuple(min(one.inference.n_rarer, two.inference.n_rarer) for one, two in pairs),
+        tuple(tuple(family) for family in families),
     )
 
 

@@ -578,15 +578,19 @@ def _planned_differences(comparison: Comparison, goals: PlanGoals) -> Difference
             f"here {comparison.drawn or 'they are independent studies'}."
         )
     rows = []
+    compared = [
+        pair for family in comparison.families for pair in itertools.combinations(family, 2)
+    ]
     of_pairs = comparison.names, comparison.differences, comparison.n_shared_units
-    for (first, second), pair, shared, n_rarer in zip(*of_pairs, comparison.n_rarer, strict=True):
+    for (first, second), pair, shared, two in zip(*of_pairs, compared, strict=True):
         if not pair.standard_error > 0:
             raise DataError(
                 f"{first} - {second} has no standard error above 0, so no plan follows."
             )
         done = int(pair.degrees_of_freedom + 1) if np.isfinite(pair.degrees_of_freedom) else shared
         variance = pair.standard_error**2 * done
-        precision = Precision(goals, pair.value, variance, "difference", rarer=n_rarer / done)
+        rarer = min(one.inference.n_rarer for one in two) / done
+        precision = Precision(goals, pair.value, variance, "difference", rarer=rarer)
         row = {"first": first, "second": second, "difference": pair.value}
         for n in precision.units(variance):
             more = {"n_additional_units": max(0, n - done)}

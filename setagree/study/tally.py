@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -30,12 +29,6 @@ from setagree.study.labels import Case
 from setagree.study.layouts import read_counts
 from setagree.study.reading import AnswerKind
 from setagree.study.sampling import warn_ignored
-from setagree.wording.label_sets import display_labels
-from setagree.wording.tables import html_table
-
-_FIRST = 10
-"""Largest number of patterns, and of answers of a pattern, that a notebook shows."""
-
 
 _FEW_CELLS, _FEW_RATINGS = 30_000, 5_000
 _NUMBERS = np.random.default_rng(0).integers(2**63, size=64, dtype=np.uint64)
@@ -103,22 +96,6 @@ class Tally(ReadOnlyArrays):
             f"<Tally: {self.n_units:,} units in {self.n_patterns:,} patterns of "
             f"{self.n_values:,} values{who}>"
         )
-
-    def _repr_html_(self) -> str:
-        """Return an HTML table of the most frequent patterns and their answers."""
-        most = np.argsort(-self.multiplicity, kind="stable")[:_FIRST]
-        shown = f" Shown: the {len(most):,} most frequent." if len(most) < self.n_patterns else ""
-        answers = []
-        for row in most:
-            entries = slice(self.indptr[row], self.indptr[row + 1])
-            values = [self.values[code] for code in self.indices[entries][:_FIRST]]
-            names = [display_labels(x) if isinstance(x, frozenset) else str(x) for x in values]
-            times = self.counts[entries][:_FIRST]
-            more = ", ..." if self.indptr[row + 1] - self.indptr[row] > _FIRST else ""
-            pairs = zip(names, times, strict=True)
-            answers.append("; ".join(f"{n:g} x {name}" for name, n in pairs) + more)
-        frame = pd.DataFrame({"units": self.multiplicity[most].astype(int), "answers": answers})
-        return f"<p>{html.escape(repr(self)[1:-1])}.{shown}</p>{html_table(frame)}"
 
     @classmethod
     @public

@@ -476,16 +476,3 @@ def test_repeated_rows_of_counts():
     table = pd.DataFrame({"a": [2, 1], "b": [1, 2]}, index=["u1", "u1"])
     with pytest.raises(sa.SetagreeError, match="several rows for the units 'u1'"):
         sa.Tally.from_counts(table)
-
-
-def test_in_a_notebook():
-    table = pd.DataFrame({"<b>": [2, 2, 1], "a, c": [1, 1, 0], "": [0, 0, 3]})
-    shown = Tally.from_counts(table)._repr_html_()
-    assert shown.startswith("<p>Tally: 3 units in 2 patterns of 3 values.</p><table>")
-    assert "2 x &lt;b&gt;; 1 x a, c</td>" in shown
-    assert "3 x {}" in shown
-    assert "<b>" not in shown
-    many = Tally.from_annotations(sa.simulate(400, 30, rng=1))._repr_html_()
-    assert "Shown: the 10 most frequent." in many
-    assert many.count("<tr>") == 11
-    assert Tally.from_counts(pd.DataFrame({1.5: [2], 3: [1]}), kind="value")._repr_html_()
