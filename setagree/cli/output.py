@@ -209,11 +209,11 @@ def _say_all(remedies: Mapping[str, Any]) -> None:
     """Print the command with all options that warnings and the error propose, if several do."""
     if CALLED["where"] in sys.argv:  # a second condition would replace the first
         remedies = {name: value for name, value in remedies.items() if name != "where"}
-    if len(remedies) > 1:
-        called = shlex.join(sys.argv[1:])
-        with spelling(CALLED):
-            options = [option(name, value) for name, value in remedies.items()]
-        new = [text for text in options if shlex.join(shlex.split(text)) not in called]
+    called = shlex.join(sys.argv[1:])
+    with spelling(CALLED):
+        options = [option(name, value) for name, value in remedies.items()]
+    new = [text for text in options if shlex.join(shlex.split(text)) not in called]
+    if len(new) > 1:
         say("With all these options (omit any that does not apply):")
         say(f"setagree {called} {' '.join(new)}")
 

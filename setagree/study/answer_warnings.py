@@ -427,6 +427,7 @@ def warn_columns(families: Sequence[Sequence[object]]) -> None:
             f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
             f"other; if it is not one, leave it out: {option('raters', several[0])}.",
             SetagreeWarning,
+            wide=True,
             raters=several[0],
         )
 
@@ -445,6 +446,7 @@ def warn_agreed(raters: Sequence[object]) -> None:
             f"column {shorten(agreed[0])} is read as a rater; if it was derived from the others' "
             f"answers, which raises the agreement, list the raters: {option('raters', rest)}.",
             SetagreeWarning,
+            wide=True,
             raters=rest,
         )
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
 from setagree.lazy import pd
-from setagree.study.answer_warnings import is_agreed
+from setagree.study.answer_warnings import is_agreed, warn_agreed
 from setagree.study.codes import distinct_cells
 from setagree.study.labels import is_blank, is_missing
 from setagree.study.numbers import are_decimals, as_number
@@ -539,6 +539,7 @@ def detect_wide_layout(
             f"{option('kind', 'value')} for values on a scale; if each label has one, name the "
             "columns of the unit, the rater and the labels."
         ).having(remedy={} if are_flags else {"wide": True} | kind)
+    warn_agreed(raters)
     return unit, raters
 
 

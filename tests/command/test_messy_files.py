@@ -200,7 +200,7 @@ def test_warnings_have_their_options_in_python():
         warnings.simplefilter("always")
         sa.agreement(table, wide=True)
     assert [warning.message.remedy for warning in issued] == [
-        {"raters": ["ann", "bob", "cem"]},
+        {"wide": True, "raters": ["ann", "bob", "cem"]},
         {"label_sep": ";"},
         {"empty": ["none"]},
         {"na_values": ["n/a"]},
@@ -296,6 +296,13 @@ def test_a_form_with_a_column_per_text(monkeypatch):
     Path("a.csv").write_text(f"{form}{rows}{time},b@x.org,joy,joy,joy\n")
     result = tried(monkeypatch, "score", "a.csv")
     assert "3 units, 2 raters, 6 ratings" in result.stdout
+
+
+def test_a_majority_is_named_if_a_wide_table_is_recognised(monkeypatch):
+    header = "Comment,ann@x.org,ben@x.org,Majority\n"
+    Path("a.csv").write_text(f'{header}c1,"x\ny",x,y\nc2,X,y,x\nc3,y,y,y\nc4,x,y,x\n')
+    result = tried(monkeypatch, "score", "a.csv")
+    assert "4 units, 2 raters, 8 ratings" in result.stdout
 
 
 def test_a_majority_is_not_suggested_as_a_rater(monkeypatch):
