@@ -71,6 +71,7 @@ class Cells:
         self.groups = [slice(*pair) for pair in itertools.pairwise(ends)]
         self.tally, self.weights, self.n_values = tally, weights, weights.n_values
         self.dense = dense_weights(weights)
+        self.is_complete = bool((self.value < self.n_values).all())
         sizes = np.bincount(self.unit, minlength=tally.n_units)
         # Units of equal size are adjacent, so that their pairs are pairs of slices.
         self.units = np.argsort(sizes, kind="stable")
@@ -164,6 +165,8 @@ class Cells:
         for units, k, l in pairs_of(tables):
             if self._bordered is not None:
                 d = self._bordered.take((k * (K + 1) + l).astype(np.intp, copy=False))
+            elif self.is_complete:
+                d = self.weights.distance_at(k.ravel(), l.ravel()).reshape(k.shape) / d_max
             else:
                 d, rated = np.zeros(k.shape), (k < K) & (l < K)
                 d[rated] = self.weights.distance_at(k[rated], l[rated]) / d_max
@@ -209,7 +212,6 @@ class Shuffler(Cells):
         self.features, self.share = features(model, r, r, 1 / np.maximum(r * (r - 1), 1))
         strata = None if case.sample is None else case.sample.strata_of_size
         self.strata = None if strata is None or not model.needs_raters else strata[self.units]
-        self.is_complete = bool((self.value < self.n_values).all())
 
     @property
     def n_held(self) -> int:
