@@ -176,6 +176,20 @@ def check_threshold(threshold: float, name: str = "threshold") -> None:
         raise OptionError(f"{value} must be a number below 1, such as 0.667.")
 
 
+def log_interval(estimate: Any, error: Any, df: Any, level: float) -> Floats:
+    """Return the ends of the t intervals of the logarithm of 1 - estimate.
+
+    A low end below -1 is cut there, or at the estimate if that is lower. NaN without an error.
+    """
+    from scipy.special import stdtrit
+
+    apart = 1 - estimate
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # log(1 - estimate) ± t SE / (1 - estimate)
+        factor = np.exp(stdtrit(df, (1 + level) / 2) * error / apart)
+    return np.stack([np.maximum(1 - apart * factor, np.minimum(estimate, -1)), 1 - apart / factor])
+
+
 def percentile_interval(
     distribution: Floats, level: float, reason: str | None
 ) -> tuple[float, float]:

@@ -20,7 +20,6 @@ from setagree.checks import (
 )
 from setagree.coefficients.case import ROUNDING, divided
 from setagree.coefficients.chance_models import quadratic
-from setagree.coefficients.tails import t_quantile
 from setagree.credit.build import WeightBuilder
 from setagree.distances import Distance
 from setagree.distances.registry import DistanceLike
@@ -34,6 +33,7 @@ from setagree.errors import (
 )
 from setagree.inference.panel_members import (
     check_least,
+    log_interval,
     part_of,
     unweighted_units,
 )
@@ -224,12 +224,9 @@ class KRaterReliability(Result):
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the t interval over units of the logarithm of 1 - estimate, or NaN."""
         check_level(level)
-        if self.interval_reason is not None:
-            return float("nan"), float("nan")
-        apart, t = 1 - self.estimate, -t_quantile(self.n_units - 1, (1 + level) / 2)
-        with np.errstate(over="ignore"):
-            factor = float(np.exp(t * self.standard_error / apart))
-        return max(1 - apart * factor, min(self.estimate, -1.0)), 1 - apart / factor
+        error = np.nan if self.interval_reason else self.standard_error
+        low, high = log_interval(self.estimate, error, self.n_units - 1.0, level)
+        return float(low), float(high)
 
     @property
     def n_undefined(self) -> int:

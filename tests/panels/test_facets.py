@@ -302,6 +302,21 @@ def test_what_is_refused():
         sa.facet_agreement(study, facets=["model"], humans=study.raters.tolist())
 
 
+def test_a_low_end_is_cut_at_minus_one():
+    """Three units with t of two degrees of freedom: the factor is exp(4.3 SE / (1 - estimate))."""
+    rows = [
+        (r, u, x)
+        for u, pair in enumerate(["aa", "bb", "ab"])
+        for r, x in zip("xy", pair, strict=True)
+    ]
+    study = sa.Annotations.from_triples(rows).with_raters({"model": dict.fromkeys("xy", "gpt")})
+    row = sa.facet_agreement(study, facets=["model"]).frame.iloc[0]
+    apart = 1 - row["estimate"]
+    assert 1 - apart * np.exp(4.3 * row["standard_error"] / apart) < -2
+    assert row["low"] == -1
+    assert row["estimate"] < row["high"] < 1
+
+
 def test_agreement_without_spread_has_no_interval():
     rows = [(rater, u, "ab"[u % 2]) for rater in ("m1", "m2") for u in range(8)]
     rows += [("h", u, "ab"[(u + u // 4) % 2]) for u in range(8)]
