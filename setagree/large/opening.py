@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from setagree.checks import public
 from setagree.errors import (
+    BlankLabelsWarning,
     DataError,
     OptionError,
     RepeatsError,
@@ -355,10 +356,12 @@ def _open_or_refuse(
             _open_or_refuse(source, remedied, plan, no_note, tried.union(first.remedy))
         except SetagreeError as error:
             further = [error]
-    proposals = [x.message for x in issued if getattr(x.message, "remedy", None)]
-    for then in [*proposals, *further]:
+    doubts = [x.message for x in issued if isinstance(x.message, SetagreeWarning)]
+    for then in [*doubts, *further]:
         both = {**first.remedy, **then.remedy}
-        if len(both) > len(first.remedy) and both == {**then.remedy, **first.remedy}:
+        # the meaning of blank cells is never proposed
+        is_new = len(both) > len(first.remedy) or isinstance(then, BlankLabelsWarning)
+        if is_new and both == {**then.remedy, **first.remedy}:
             first.args = (f"{first} Then: {then}",)
             first.remedy = both
     raise first

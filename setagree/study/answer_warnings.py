@@ -36,9 +36,11 @@ MARKERS = {"na", "n/a", "#n/a", "nan", "null", "<na>", "-", "--", "?", ".", "k.a
 
 NO_LABEL = {
     *("none", "no label", "no labels", "none of the above", "none of these", "no category"),
-    *("not applicable", "n.a.", "no answer", "unlabeled", "unlabelled", "(none)"),
-    *("keine", "keines", "keine davon", "keines davon", "aucun", "aucune", "ninguno", "ninguna"),
+    *("(none)", "keine", "keines", "keine davon", "keines davon"),
+    *("aucun", "aucune", "ninguno", "ninguna"),
 }
+_NO_ANSWER = {"not applicable", "n.a.", "no answer", "unlabeled", "unlabelled"}
+NO_LABEL |= _NO_ANSWER
 """Usual spellings of the empty set or of a missing answer."""
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
@@ -274,7 +276,7 @@ def warn_markers(
                 f"it means 'no label applies', use {option('empty', spelled)}; if it means 'no "
                 f"annotation', use {option('na_values', spelled)}.",
                 MissingMarkerWarning,
-                empty=spelled,
+                **({"empty": spelled} if _NO_ANSWER.isdisjoint(seen) else {}),
             )
     if MARKERS.isdisjoint(seen):
         return

@@ -519,16 +519,16 @@ def detect_wide_layout(
         # A consensus is no rater.
         people = [name for name in alike if not is_agreed(name)] or alike
         families = answer_families([words[name] for name in people])
-        lists = " or ".join(option("raters", [people[k] for k in family]) for family in families)
-        error = DataError(
+        groups = [[people[k] for k in family] for family in families]
+        lists = " or ".join(option("raters", group) for group in groups)
+        remedy: dict[str, Any] = {"wide": True, "raters": groups[0]}
+        remedy |= {} if unit is None or reading.unit else {"unit": unit}
+        raise DataError(
             f"Columns {listing(alike)} have answers in common, as raters have, and "
             f"{listing(others)} {have} none. If each rater has a column, use "
             f"{option('wide', value=True)} and {lists}; if each row is one annotation, use "
             f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
-        )
-        remedy: dict[str, Any] = {"wide": True, "raters": people}
-        remedy |= {} if unit is None or reading.unit else {"unit": unit}
-        raise error.having(remedy=remedy) if len(families) == 1 else error
+        ).having(remedy=remedy)
     are_flags = {*times} <= {"0", "1", "0.0", "1.0"}  # rather of labels than of raters
     if all(as_number(word) is not None for word in times) and (are_flags or unit is not None):
         cells = (x for name in alike for x in distinct_cells(frame[name])[1] if not is_blank(x))

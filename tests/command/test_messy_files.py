@@ -194,6 +194,18 @@ def test_the_options_of_all_warnings_are_in_one_line(monkeypatch):
     assert "With all these options" not in shown
 
 
+def test_the_meaning_of_blank_cells_is_asked_and_never_proposed(monkeypatch):
+    Path("a.csv").write_text("id;ann;bob;n\nu1;joy/fear;;7\nu2;fear;no answer;8\nu3;joy;fear;9\n")
+    monkeypatch.setattr(sys, "argv", ["setagree", "score", "a.csv"])
+    *_, error, _, line = invoke("score", "a.csv").stderr.splitlines()
+    assert "Then: 1 blank cell read as missing; use --blank 'empty' if" in error
+    assert line == "setagree score a.csv --wide --raters 'ann,bob' --unit 'id' --label-sep '/'"
+    # Whether "no answer" is the empty set or a missing answer is not proposed, either.
+    shown = invoke(*shlex.split(line)[1:]).stderr
+    assert "1 cell with 'no answer' read as a label like any other" in shown
+    assert "With all these options" not in shown
+
+
 def test_warnings_have_their_options_in_python():
     table = pd.read_csv(io.StringIO(VOTES), keep_default_na=False).drop(columns="note")
     with warnings.catch_warnings(record=True) as issued:
