@@ -458,10 +458,12 @@ def _fault(span: Span, text: str | None, length: float) -> str | None:
         return "end after its start"
     if span.start < 0 or span.end > limit:
         return f"be within 0 to {limit:.12g}"
-    if text is None or span.quote is None:
+    if text is None:
         return None
     there = text[int(span.start) : int(span.end)].replace(_SECOND, "")
-    is_same = there.split() == span.quote.split()
+    if not there:  # the second half of a character
+        return "cover a character"
+    is_same = span.quote is None or there.split() == span.quote.split()
     return None if is_same else f"have its text {shorten(span.quote)}, and has {shorten(there)}"
 
 

@@ -176,3 +176,11 @@ def test_offsets_in_utf16_units_are_checked_and_named_as_they_are(start, end, sa
     table = pd.DataFrame(rows, columns=["document", "rater", "start", "end", "label"])
     with pytest.raises(DataError, match=said):
         sa.Annotations.from_spans(table, text={"d": "😀😀😀 abc def"})
+
+
+@pytest.mark.filterwarnings("ignore:offsets are read as UTF-16 units")
+def test_half_of_a_character_is_refused():
+    """The text has 5 UTF-16 units and 4 characters, of which the first one has two units."""
+    rows = {"a": "d 3-5 P, d 1-2 P", "b": "d 2-5 P"}
+    with pytest.raises(DataError, match=r"row 1: span 1-2 .* must cover a character"):
+        study_of(rows, text={"d": "😀 ab"})
