@@ -299,8 +299,8 @@ def score_against_panel(
     in credit: labels given by the same raters are interchangeable. Raters are never scored against
     themselves.
 
-    Scores are not chance-corrected. The intervals are t intervals over units with these raters;
-    that of the share uses the variance of a ratio of means, and is truncated at 1.
+    Scores are not chance-corrected. The intervals are t intervals over units with these raters,
+    truncated at 0 and 1; that of the share uses the variance of a ratio of means.
 
     Parameters
     ----------
@@ -509,10 +509,11 @@ def _row(score: Floats, most: Floats, level: float) -> dict[str, float]:
     # Cochran (1977), equation 2.39: the variance of a ratio of means.
     deviations = (score - mean, (score - share * most) / (ceiling or np.nan))
     variances = [float((x**2).sum() / (n - 1) / n) if n > 1 else 0.0 for x in deviations]
-    (low, high), (share_low, share_high) = (
+    intervals = (
         t_interval(x, float(root(np.asarray(variance))), n - 1.0, level)
         for x, variance in zip((mean, share), variances, strict=True)
     )
+    (low, high), (share_low, share_high) = ((max(low, 0.0), high) for low, high in intervals)
     own = {"n_units": n, "score": mean, "low": low, "high": high, "ceiling": ceiling}
     return own | {"share": share, "share_low": share_low, "share_high": share_high}
 

@@ -164,6 +164,12 @@ class TestIntervals:
         assert (found["share_high"] == 1).all()
         assert (found["low"] < found["score"]).all()
 
+    def test_the_lower_end(self):
+        """A credit is at least 0; the plain end is 1/2 - 12.7 / 2."""
+        found = score_against_panel(annotations(text("a a / b c"))).table
+        assert found["score"].tolist() == [0.5, 0.5]
+        assert (found[["low", "share_low"]] == 0).all(axis=None)
+
 
 class TestWords:
     def test_refusals(self, monkeypatch):
