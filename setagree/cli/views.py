@@ -79,7 +79,7 @@ DIAGNOSE_HELP = """[bold]setagree diagnose study.csv[/bold]
 
 [not dim]List the labels, raters and units that lower agreement. Also:[/]
 
-setagree diagnose study.csv --by batch --rows 10
+setagree diagnose study.csv --by batch --tables
 setagree diagnose study.csv --time created --window 7D
 setagree diagnose study.csv --model gpt
 setagree diagnose study.csv -c fleiss_kappa -d jaccard --seed 1
@@ -159,7 +159,6 @@ class Shown(Group, panel=COLUMNS):
     time: Text = member("COLUMN", "The time of each rating: dates or numbers.")
     window: Text = member("LENGTH", "Length of the windows of --time: 7D, 12h or 50.")
     tables: options.Tables = False
-    rows: Count = member("N", "Print the tables with N rows each (default: 5).", panel=OUTPUT)
     output: Path | None = member("FILE", "Text file to write.", "--output", "-o", panel=OUTPUT)
 
 
@@ -169,10 +168,8 @@ def diagnose(
 ) -> None:
     """List the causes of low agreement, with remedies."""
     read = [*files, *explained.paths, *model_files(explained.model)]
-    rows, output = shown.rows, shown.output
+    output = shown.output
     deliver = Deliverer(Delivery(output=output), read, reading, forms=["table"])
-    if rows is not None and rows < 1:
-        raise OptionError(f"--rows {rows} must be at least 1.")
     study, measure, how = _studied(files, reading, explained)
     times = time_lines(files, reading, shown.time, shown.window, measure, how["model"] or ())
     found = gather(study, **measure, **how)
@@ -180,9 +177,9 @@ def diagnose(
     width = terminal_width(sys.maxsize) if is_terminal else TERMINAL
     lines = [*terminal_lines(found, width=width)]
     drawn = f"{how['n_resamples']:,} resamples, seed {how['rng']}."
-    if shown.tables or rows is not None:
+    if shown.tables:
         limit = width if is_terminal else _UNLIMITED
-        lines += [*table_lines(found, rows or _ROWS, width=width, tables=limit), "", drawn]
+        lines += [*table_lines(found, width=width, tables=limit), "", drawn]
     else:
         claims = [f"p is{clause[1:]}."] if (clause := found.holm_clause) else []
         lines += _wrapped((" ".join([*claims, drawn, options.MORE]),), width)
@@ -283,7 +280,6 @@ def _moment(time: Any) -> str:
 # ---- The terminal -------------------------------------------------------------------------------
 
 _MAX_TEXT_WIDTH = 100
-_ROWS = 5
 _UNLIMITED = 10**9
 """Width of a file or a pipe, in which no cell is cut."""
 
@@ -302,32 +298,33 @@ def terminal_lines(f: Findings, *, width: int) -> Iterator[str]:
     yield ""
 
 
-def table_lines(f: Findings, rows: int, *, width: int, tables: int) -> Iterator[str]:
+def table_lines(f: Findings, *, width: int, tables: int) -> Iterator[str]:
     """Yield the note on corrected p-values, and the sections with their tables."""
     if note := claims_note(f):
         yield from _wrapped((note,), width)
     for section in sections(f):
-        yield from _section_lines(section, rows, width, tables)
+        yield from _section_lines(section, width, tables)
 
 
-def _section_lines(section: Section, rows: int, width: int, tables: int) -> Iterator[str]:
+def _section_lines(section: Section, width: int, tables: int) -> Iterator[str]:
     if section.table is None and section.picture is not None:
         return  # its sentences are among the main findings
     yield from ("", section.title.upper())
     if section.table is None:
         yield from _wrapped(section.lead or (), width)
         return
-    yield from _table_lines(section.table, rows, tables)
+    yield from _table_lines(section.table, tables)
+    if section.table.more:
+        yield from _wrapped((section.table.more,), width)
     if section.design_note:
         yield from _wrapped((section.design_note,), width)
 
 
-def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
-    """Yield the first rows, with as many of the first columns as fit."""
-    shown = table.rows[:rows] if table.is_ranking else table.rows
+def _table_lines(table: Table, terminal: int) -> Iterator[str]:
+    """Yield the rows, with as many of the first columns as fit."""
     in_words = _uncut if terminal == _UNLIMITED else partial(plain, quoted=False)
     columns = [
-        [column.heading(), *(column.text(row[k], in_words) for row in shown)]
+        [column.heading(), *(column.text(row[k], in_words) for row in table.rows)]
         for k, column in enumerate(table.columns)
     ]
     columns = _cut_columns(columns, table.columns, terminal)
@@ -339,8 +336,6 @@ def _table_lines(table: Table, rows: int, terminal: int) -> Iterator[str]:
         n += 1
     left = [not column.is_number for column in table.columns]
     yield from aligned(columns[:n], left=left[:n], terminal=terminal)
-    if len(shown) < len(table.rows) or table.more:
-        yield f"(the first {len(shown)}; --rows shows more)"
 
 
 def _uncut(sentence: Sentence) -> str:

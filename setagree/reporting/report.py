@@ -215,7 +215,7 @@ def _overview(findings: Mapping[str, Findings]) -> Table:
     caption = f"Questions, with {level_text(level)} intervals"
     more = " ".join(dict.fromkeys(f"{reason}." for reason in frame["reason"][-1:].dropna()))
     shown = table_of(frame, columns, caption, limit=len(frame), function="by_question")
-    return replace(shown, more=more, is_ranking=False)
+    return replace(shown, more=more)
 
 
 def methods_of(f: Findings) -> Methods:

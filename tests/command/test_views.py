@@ -88,9 +88,7 @@ class TestDiagnose:
 
     @pytest.mark.parametrize("file", ["long.csv", "hostile.csv"])
     def test_it_fits_the_terminal(self, file):
-        printed = on_screen(
-            "diagnose", "--tables", file, *LONG[1:], "--by", "batch", "--rows", "50"
-        )
+        printed = on_screen("diagnose", "--tables", file, *LONG[1:], "--by", "batch")
         assert max(map(columns_of, printed.splitlines())) <= 80
 
     @pytest.mark.slow
@@ -140,13 +138,11 @@ class TestDiagnose:
         assert max(map(columns_of, lines)) <= 80
 
     def test_rows(self):
-        """--rows says how many rows of a table are shown, and the table says there are more."""
-        few, many = (ok("diagnose", "--tables", *LONG, "--rows", n) for n in (1, 50))
-        section = few.partition("LABELS\n")[2].partition("\n\n")[0].splitlines()
-        assert len(section) == 3
-        assert section[-1] == "(the first 1; --rows shows more)"
-        rows = many.partition("LABELS\n")[2].partition("\n\n")[0].splitlines()
+        """A table has the rows of the report, and its note on more."""
+        printed = ok("diagnose", "--tables", *LONG)
+        rows = printed.partition("LABELS\n")[2].partition("\n\n")[0].splitlines()
         assert {row.split()[0] for row in rows[1:]} == {"joy", "fear", "anger", "calm"}
+        assert re.search(r"\nThe first 12 of \d\d; sa\.by_unit returns all\.\n", printed)
 
     def test_groups(self):
         printed = ok("diagnose", "--tables", *LONG, "--by", "batch")
@@ -363,10 +359,6 @@ class TestReport:
         assert done.returncode == 2
         assert done.stdout == ""
         assert "'--output' / '-o'" in done.stderr
-
-
-def test_rows_must_be_positive():
-    assert "--rows 0 must be at least 1" in refusal("diagnose", *LONG, "--rows", "0")
 
 
 @pytest.mark.parametrize("command", ["report", "diagnose"])

@@ -114,7 +114,7 @@ OPTIONS: dict[str, list[list[str]]] = {
         *ASKED,
         *LEVELS,
         *DRAWN,
-        ["--rows", "2"],
+        ["--tables"],
         ["-m", "bob"],
         ["-o", "out.txt"],
     ],

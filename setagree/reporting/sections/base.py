@@ -61,9 +61,6 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[tuple[Any, ...]]
     more: str = ""
-    is_ranking: bool = True
-    """Whether its first rows matter most, so that a terminal shows only these."""
-
     sortable: bool = True
     """Whether a reader may order it by another column."""
 

@@ -54,7 +54,7 @@ def sections(f: Findings, _: None) -> list[Section]:
     caption = "Contents of the study, and what was left out"
     if f.study.reading is not None and f.study.reading.where is not None:
         caption += f"; only rows of the table with {f.study.reading.where} were read"
-    table = Table(caption, columns, rows, is_ranking=False, sortable=False)
+    table = Table(caption, columns, rows, sortable=False)
     return [Section(table, lead=())]
 
 

@@ -132,7 +132,7 @@ def sections(_: Findings, decided: list[Decided]) -> list[Section]:
     """Return the questions with their answers, and the table of facets."""
     columns = (Column("Question", "text"), Column("Answer", "text"))
     rows = [(one.question, one.answer) for one in decided]
-    table = Table("Questions and answers", columns, rows, is_ranking=False, sortable=False)
+    table = Table("Questions and answers", columns, rows, sortable=False)
     note = (
         "The alt-test compares how often a model and a human are nearer to the other humans. This "
         "test is about the size of the change of agreement; for several models p is corrected by "

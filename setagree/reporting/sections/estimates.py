@@ -94,7 +94,7 @@ def choices_sections(f: Findings, table: AgreementTable) -> list[Section]:
         cells = [(row.estimate, *row.interval(f.level)) for row in same]
         rows.append((distance_name(distance), *cells))
     caption = f"Coefficients by distance, with {level_text(f.level)} intervals"
-    shown = Table(caption, [Column("Distance", "text"), *heads], rows, is_ranking=False)
+    shown = Table(caption, [Column("Distance", "text"), *heads], rows)
     names = [coefficient_name(row.definition, distances) for row in table]
     over = f.main.drawn and f" Sampling of the units: {drawn_of(table.rows, names)}."
     note = (

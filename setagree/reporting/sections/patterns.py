@@ -194,7 +194,7 @@ def sections(_: Findings, patterns: list[Pattern]) -> list[Section]:
     ]
     rows = [(one.words, one.n, one.total, f"{one.noun}s", one.n / one.total) for one in patterns]
     caption = "Patterns that dominate the answers"
-    table = Table(caption, columns, rows, is_ranking=False, sortable=False)
+    table = Table(caption, columns, rows, sortable=False)
     return [Section(table, lead=())]
 
 
