@@ -84,7 +84,7 @@ def kinds(kind=Result):
         yield from kinds(each)
 
 
-BASES = {"_OfGoals", "Resampled", "Replicated", "ResultRows", "ResultPerModel"}
+BASES = {"_OfGoals", "Resampled", "ResultRows", "ResultPerModel"}
 
 
 def test_every_result_is_here():
