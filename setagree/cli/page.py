@@ -13,7 +13,6 @@ from setagree.cli.browser.writing import INDEX, PYODIDE, write_page
 from setagree.cli.options import option
 from setagree.cli.output import sentences
 from setagree.cli.show import say
-from setagree.errors import FileError
 
 PAGE_HELP = f"""[bold]setagree page FOLDER[/bold]
 
@@ -34,11 +33,10 @@ Runtime = Annotated[
     str | None, option(_PANEL, "ADDRESS|FOLDER", "Address or folder of Pyodide.", "--runtime")
 ]
 Serve = Annotated[bool, option(_PANEL, "", "Serve the page on this computer.", "--serve")]
-Port = Annotated[int, option(_PANEL, "N", "Port of --serve (default: a free one).", "--port")]
 
 
 @sentences()
-def page(folder: Folder, *, runtime: Runtime = None, serve: Serve = False, port: Port = 0) -> None:
+def page(folder: Folder, *, runtime: Runtime = None, serve: Serve = False) -> None:
     """Write a page that computes agreement in the browser."""
     target = expanded(folder)
     done = "Replaced" if (target / INDEX).exists() else "Written"
@@ -48,10 +46,6 @@ def page(folder: Folder, *, runtime: Runtime = None, serve: Serve = False, port:
     if not serve:
         say("To open the page, use --serve, or any web server; browsers cannot run it as a file.")
         return
-    try:
-        server = server_of(target, port)
-    except (OSError, OverflowError) as error:
-        raise FileError(f"--port {port} cannot be used: {error}.") from error
-    with server:
+    with server_of(target) as server:
         say(f"Open http://127.0.0.1:{server.server_port}/ in a browser; Ctrl-C stops the server.")
         server.serve_forever()

@@ -208,13 +208,6 @@ class TestCommand:
         assert "The page cannot be written" in done.stderr
         assert {path.name: path.read_bytes() for path in site.iterdir()} == before
 
-    def test_a_port_that_is_taken(self, tmp_path):
-        with server_of(tmp_path) as server:
-            port = server.server_port
-            done = invoke("page", tmp_path / "site", "--serve", "--port", port)
-        assert done.exit_code == 2
-        assert f"--port {port} cannot be used" in done.stderr
-
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="an interrupt is sent in another way there")

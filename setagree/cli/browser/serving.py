@@ -28,6 +28,6 @@ class Handler(SimpleHTTPRequestHandler):
         """Log nothing."""
 
 
-def server_of(folder: Path, port: int = 0) -> ThreadingHTTPServer:
-    """Return a server of a folder for this computer alone; port 0 is a free one."""
-    return ThreadingHTTPServer(("127.0.0.1", port), partial(Handler, directory=str(folder)))
+def server_of(folder: Path) -> ThreadingHTTPServer:
+    """Return a server of a folder for this computer alone, at a free port."""
+    return ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
