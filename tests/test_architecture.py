@@ -378,7 +378,7 @@ BUDGET = {
     "diagnosis": 4_900,
     "distances": 2_450,
     "exports": 5_000,
-    "files": 2_100,
+    "files": 2_070,
     "inference": 7_600,
     "large": 4_700,
     "panels": 5_050,

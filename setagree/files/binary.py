@@ -10,10 +10,8 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import chain, islice
-from math import inf
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
-from xml.etree import ElementTree as ET
+from typing import Any, BinaryIO
 
 from setagree.errors import (
     FileError,
@@ -34,11 +32,6 @@ from setagree.study.frames import as_pandas
 _MAX_UNPACKED = 2**32
 _MAX_XML = 2**31
 _FEW_BYTES = 2**20
-_MAX_ROWS = 2**20
-"""Largest number of rows of a sheet."""
-
-NumberedRows: TypeAlias = Iterator[tuple[int, list[str]]]
-"""Rows of a sheet with their numbers."""
 
 
 def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
@@ -91,18 +84,21 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
                 f"{source} unpacks to more than {_MAX_XML:,} bytes of XML, too many to read into "
                 "memory. Save the sheet as CSV, or parts of it as separate workbooks."
             )
-    if not is_open_document and find_spec("openpyxl") is None:
-        raise missing_package(f"{source}, an Excel workbook,", "openpyxl", "files")
+    package = "python-calamine" if is_open_document else "openpyxl"
+    if find_spec(package.replace("-", "_")) is None:
+        raise missing_package(f"{source}, a workbook,", package, "files")
     with source.raw() as file, warnings.catch_warnings():
         # Warnings on styles do not concern cells.
         warnings.filterwarnings("ignore", module="openpyxl")
         try:
-            read = _open_document_rows if is_open_document else _text_rows
-            numbered = list(read(source, file, limit))
+            read = _open_document_rows if is_open_document else _excel_rows
+            rows = list(read(source, file, limit))
         except SetagreeError:
             raise
-        except (KeyError, TypeError, ValueError, SyntaxError, OSError) as error:
+        except Exception as error:  # the packages raise errors of many kinds
             raise FileError(f"{source} is a damaged workbook: {error}.") from error
+    texts = ((n, [*map(_as_text, row)]) for n, row in enumerate(rows, start=source.n_above + 1))
+    numbered = [(n, row) for n, row in texts if any(map(str.strip, row))]
     if not numbered:
         raise FileError(f"{source} has only blank cells.")
     rows = [texts for _, texts in numbered]
@@ -115,8 +111,8 @@ def read_workbook(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     return with_header(source, pd.DataFrame(cells, columns=places))
 
 
-def _text_rows(source: Source, file: BinaryIO, limit: int | None) -> NumberedRows:
-    """Yield the rows of an Excel sheet that are not blank."""
+def _excel_rows(source: Source, file: BinaryIO, limit: int | None) -> Iterator[list[Any]]:
+    """Yield the values of each row of an Excel sheet."""
     book, first = _loaded(file), source.n_above
     sheets = {sheet.title: _cells(sheet) for sheet in book.worksheets}
     title = _sheet_name(source, {x: ([c.value for c in r] for r in y) for x, y in sheets.items()})
@@ -133,58 +129,24 @@ def _text_rows(source: Source, file: BinaryIO, limit: int | None) -> NumberedRow
                 "workbook in a spreadsheet program, or delete what is in these cells."
             )
         cells = stored
-    for n, values in enumerate(cells, start=first + 1):
-        if wrong := [cell for cell in values if cell.data_type == "e"]:
+    for row in cells:
+        if wrong := [cell for cell in row if cell.data_type == "e"]:
             raise FileError(f"{source}, cell {wrong[0].coordinate} is an error, {wrong[0].value}.")
-        texts = [_as_text(cell.value) for cell in values]
-        if any(text.strip() for text in texts):
-            yield n, texts
+        yield [cell.value for cell in row]
 
 
-def _open_document_rows(source: Source, file: BinaryIO, limit: int | None) -> NumberedRows:
-    """Yield the rows of an OpenDocument sheet (.ods) that are not blank."""
+def _open_document_rows(source: Source, file: BinaryIO, limit: int | None) -> list[list[Any]]:
+    """Return the values of each row of an OpenDocument sheet (.ods)."""
+    import python_calamine
+
     file.seek(0)
-    with zipfile.ZipFile(file) as archive:
-        text = archive.read(OPEN_DOCUMENT)
-    if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
-        raise FileError(f"{source} declares a document type.")
-    tables = ET.fromstring(text).iterfind(".//{*}spreadsheet/{*}table")  # noqa: S314 - see above
-    rows_of = {str(_attribute(table, "name")): list(_repeated_rows(table)) for table in tables}
-    name = _sheet_name(source, {name: (x for _, x in rows) for name, rows in rows_of.items()})
-    last = source.n_above + limit if limit is not None else inf
-    yield from ((n, cells) for n, cells in rows_of[name] if source.n_above < n <= last)
-
-
-def _repeated_rows(sheet: ET.Element) -> NumberedRows:
-    """Yield the rows that are not blank; a repeated row or cell is stored once, with a count."""
-    number = 0
-    for row in sheet.iterfind(".//{*}table-row"):
-        times = int(_attribute(row, "number-rows-repeated") or 1)
-        cells: list[str] = []
-        for cell in row:
-            text = _cell_text(cell)
-            cells += [text] * min(int(_attribute(cell, "number-columns-repeated") or 1), 2**14)
-        if any(text.strip() for text in cells):
-            if number + times > _MAX_ROWS:
-                raise ValueError(f"more than {_MAX_ROWS:,} rows")
-            yield from ((number + k, cells) for k in range(1, times + 1))
-        number += times
-
-
-def _cell_text(cell: ET.Element) -> str:
-    """Return the text of a cell as spreadsheets write it to CSV."""
-    number, date, flag = (_attribute(cell, f"{kind}value") for kind in ("", "date-", "boolean-"))
-    if number is not None:
-        return _as_text(float(number))
-    if date is not None or flag is not None:
-        return date or (flag or "").upper()
-    return "\n".join("".join(paragraph.itertext()) for paragraph in cell.iterfind("{*}p"))
-
-
-def _attribute(element: ET.Element, name: str) -> str | None:
-    """Return an attribute by its name without the namespace."""
-    values = (value for key, value in element.items() if key.rpartition("}")[2] == name)
-    return next(values, None)
+    book = python_calamine.CalamineWorkbook.from_filelike(file)
+    sheets = {
+        name: book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+        for name in book.sheet_names
+    }
+    last = None if limit is None else source.n_above + limit
+    return sheets[_sheet_name(source, sheets)][source.n_above : last]
 
 
 def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:

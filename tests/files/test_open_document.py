@@ -25,8 +25,9 @@ def cell(value, times=1):
             f'<table:table-cell office:value-type="float" office:value="{value}"{again}>'
             f"<text:p>{value}</text:p></table:table-cell>"
         )
+    kind = ' office:value-type="string"' if value else ""
     inside = f"<text:p>{value}</text:p>" if value else ""
-    return f"<table:table-cell{again}>{inside}</table:table-cell>"
+    return f"<table:table-cell{kind}{again}>{inside}</table:table-cell>"
 
 
 def workbook(tmp_path, sheets, name="study.ods"):
@@ -39,7 +40,7 @@ def workbook(tmp_path, sheets, name="study.ods"):
     path = tmp_path / name
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        archive.writestr("styles.xml", "<a/>")
+        archive.writestr("META-INF/manifest.xml", "<a/>")
         archive.writestr(
             "content.xml",
             f"<office:document-content {NAMES}><office:body><office:spreadsheet>{tables}"
@@ -66,6 +67,23 @@ def test_cells(tmp_path):
     assert sa.read(workbook(tmp_path, {"s": ROWS[:3]})).n_ratings == 2
 
 
+def test_kinds_of_cells(tmp_path):
+    def kind(attributes, inside):
+        named = " ".join(f"office:{each}" for each in attributes.split())
+        return f"<table:table-cell {named}>{inside}</table:table-cell>"
+
+    shown = "<text:p>as shown</text:p>"
+    note = "<office:annotation><text:p>a note</text:p></office:annotation>"
+    row = [
+        kind('value-type="date" date-value="2024-05-01"', shown),
+        kind('value-type="boolean" boolean-value="true"', shown),
+        kind('value-type="percentage" value="0.5"', shown),
+        kind('value-type="string"', f"{note}<text:p>one</text:p><text:p>two</text:p>"),
+    ]
+    frame = read_table(workbook(tmp_path, {"s": [[*map(cell, "abcd")], row]}))
+    assert frame.to_numpy().tolist() == [["2024-05-01", "TRUE", "0.5", "one\ntwo"]]
+
+
 def test_sheets(tmp_path):
     path = workbook(tmp_path, {"a": ROWS, "b": ROWS[:2]})
     with pytest.raises(
@@ -86,5 +104,5 @@ def test_odd_files(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("mimetype", "x")
         archive.writestr("content.xml", '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>')
-    with pytest.raises(FileError, match="declares a document type"):
+    with pytest.raises(FileError, match="is a damaged workbook"):
         read_table(path)
