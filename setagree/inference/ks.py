@@ -33,50 +33,6 @@ from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
 
-class PairShuffler(Cells):
-    """The answers of pairable units, with the statistic as a function of their order.
-
-    A reshuffle changes which pairs lie within units, but not the distances of all pairs: `every`
-    pairs of ratings have each distinct distance, and `cuts` lie between each and the next.
-    """
-
-    lists_pairs = True
-
-    def __init__(self, agreement: Agreement, cuts: Floats, every: Floats) -> None:
-        unit, _, value = ratings_of(agreement)
-        kept = pairable_ratings(unit)
-        unit, value = unit[kept], value[kept]
-        super().__init__(unit, value, np.zeros_like(unit), agreement.tally, agreement.weights)
-        self.cuts, self.up_to = cuts, np.cumsum(every)
-        self.n_pairs = round(float((self.sizes * (self.sizes - 1)).sum()) / 2)
-        self.places = np.searchsorted(
-            cuts, [] if self.dense is None else self.dense.distances.ravel()
-        )
-
-    @property
-    def width(self) -> int:
-        """Number of entries that the evaluation of one reshuffle visits and keeps in memory."""
-        return max(len(self.value), self.n_pairs, len(self.up_to))
-
-    n_held = width
-
-    def evaluate(self, V: Codes) -> Floats:
-        """Return the largest F_o - F_e of answers V of shape (B, n_ratings)."""
-        B, n = len(V), len(self.up_to)
-        places = [self._places(k, l).reshape(B, -1) for _, k, l in pairs_of(self.answers(V))]
-        place = np.concatenate(places, axis=1) + n * np.arange(B)[:, None]
-        within = np.bincount(place.ravel(), minlength=B * n).reshape(B, n).cumsum(axis=1)
-        n_expected = self.up_to[-1] - self.n_pairs
-        F_o, F_e = within / self.n_pairs, (self.up_to - within) / n_expected
-        return np.asarray((F_o - F_e).max(axis=1))
-
-    def _places(self, k: Codes, l: Codes) -> Codes:
-        """Return the positions of distances between values among the distinct ones."""
-        if self.dense is not None:
-            return self.places.take(k * self.n_values + l)
-        return np.searchsorted(self.cuts, self.weights.distance_at(k.ravel(), l.ravel()))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class KSStatistic(Result):
     """Kolmogorov-Smirnov comparison of distances within and between units.
@@ -86,9 +42,7 @@ class KSStatistic(Result):
     distance : str
         Name of the distance.
     estimate : float
-        The largest difference of the observed and the expected share of small distances: 0 if
-        a pair by chance has a distance as small, 1 if all observed ones are smaller. NaN if
-        undefined.
+        The largest difference of the two shares, from 0 to 1. NaN if undefined.
     statistic_location : float
         The distance at which the difference is largest.
     curve : DataFrame
@@ -96,8 +50,8 @@ class KSStatistic(Result):
         apart.
     n_observed_pairs, n_expected_pairs : int
         Number of pairs of ratings of one unit, and of two units.
-    n_units, n_ratings : int
-        Number of pairable units, and of their ratings.
+    n_units : int
+        Number of pairable units.
     distribution : ndarray of shape (n_resamples,)
         The statistics of the reshuffled studies.
     exact : bool
@@ -113,7 +67,6 @@ class KSStatistic(Result):
     n_observed_pairs: int
     n_expected_pairs: int
     n_units: int
-    n_ratings: int
     distribution: Floats
     exact: bool
     reason: str | None
@@ -151,20 +104,17 @@ class KSStatistic(Result):
                 "At no distance are more of the pairs of answers to one unit as near as that than "
                 f"of the pairs of answers to two units{p}."
             )
-        row = self.curve[self.curve["distance"] == self.statistic_location].iloc[0]
+        shares = self.curve.set_index("distance").loc[self.statistic_location]
         return (
-            f"{share(row['observed'])} of the pairs of answers to one unit are at most "
-            f"{four(self.statistic_location)} apart, and {share(row['expected'])} of the pairs of "
-            f"answers to two units{p}."
+            f"{share(shares['observed'])} of the pairs of answers to one unit are at most "
+            f"{four(self.statistic_location)} apart, and {share(shares['expected'])} of the pairs "
+            f"of answers to two units{p}."
         )
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row with the statistic, its location, p and the counts."""
-        return self._one_row(
-            "distance estimate statistic_location p_value n_observed_pairs n_expected_pairs "
-            "n_units n_ratings n_resamples exact",
-            n_resamples=len(self.distribution),
-        )
+        names = " ".join(column.first for column in self.columns)
+        return self._one_row(f"{names} n_resamples exact", n_resamples=len(self.distribution))
 
 
 @takes_data
@@ -183,13 +133,9 @@ def ks_statistic(
     .. math:: D = \max_x \, [F_o(x) - F_e(x)],
 
     where F_o is the share of the pairs of ratings of one unit that are at most x apart, and F_e
-    that of the pairs of ratings of two units. It uses only the order of the distances, so that an
-    increasing function of them gives the same D. It is not comparable between
-    tasks.
-
-    D is exact, from counts of the distinct answers. Units with one rating are left out. Each pair
-    counts once, so that a unit of r ratings counts r (r - 1) / 2 times. The cost is that of all
-    pairs of distinct answers, and for each reshuffle that of the pairs of ratings inside units.
+    that of the pairs of ratings of two units. An increasing function of the distances gives the
+    same D. It is exact, and not comparable between tasks. Units with one rating are left out; a
+    unit of r ratings counts r (r - 1) / 2 times.
 
     Parameters
     ----------
@@ -238,60 +184,99 @@ def ks_statistic(
         opened = plain_units(opened, "ks_statistic")
     scorer = Scorer(opened)
     agreement = scorer.score(krippendorff_alpha, main_distance(scorer.tally, distance))
-    tally, weights = agreement.tally, agreement.weights
-    if (tally.counts % 1).any() or (tally.multiplicity % 1).any():
-        raise DataError("pairs of ratings are counted; counts that are fractions have none.")
-    d, cuts, every = _distinct_distances(tally, weights)
-    observed = np.zeros(len(d))
-    times, counts = tally.multiplicity[tally.rows], tally.counts
-    observed[0] = (times * counts * (counts - 1)).sum() / 2
-    for i, j in value_pairs(tally):
-        place = np.searchsorted(cuts, weights.distance_at(tally.indices[i], tally.indices[j]))
-        np.add.at(observed, place, times[i] * counts[i] * counts[j])
-    with np.errstate(invalid="ignore"):  # NaN without pairs
-        F_o, F_e = (n.cumsum() / n.sum() for n in (observed, every - observed))
-    n_units, reason = tally.n_pairable_units, None
-    estimate, location, distribution, exact = float("nan"), float("nan"), np.zeros(0), False
+    pairs, n_units = _Pairs(agreement.tally, agreement.weights), agreement.n_pairable_units
+    F_o, F_e = pairs.shares(pairs.within)
+    location, distribution, exact, reason = float("nan"), np.zeros(0), False, None
     if n_units < 2:
         reason = "only one unit has two ratings" if n_units else "no unit has two ratings"
         name = f"ks_statistic [{agreement.distance}]"
         warn(f"{name}: undefined (nan), because {reason}.", UndefinedAgreementWarning)
     else:
-        estimate, location = float((F_o - F_e).max()), float(d[(F_o - F_e).argmax()])
+        location = float(pairs.distances[(F_o - F_e).argmax()])
         if n_resamples:
-            shuffler = PairShuffler(agreement, cuts, every)
-            distribution, exact = null_estimates(shuffler, n_resamples, generator)
+            reshuffles = _Reshuffles(agreement, pairs)
+            distribution, exact = null_estimates(reshuffles, n_resamples, generator)
     return KSStatistic(
         distance=agreement.distance,
-        estimate=estimate,
+        estimate=float((F_o - F_e).max()),
         statistic_location=location,
-        curve=pd.DataFrame({"distance": d, "observed": F_o, "expected": F_e}),
-        n_observed_pairs=round(float(observed.sum())),
-        n_expected_pairs=round(float((every - observed).sum())),
+        curve=pd.DataFrame({"distance": pairs.distances, "observed": F_o, "expected": F_e}),
+        n_observed_pairs=round(float(pairs.within.sum())),
+        n_expected_pairs=round(float(pairs.up_to[-1] - pairs.within.sum())),
         n_units=n_units,
-        n_ratings=round(float(tally.pairable_totals.sum())),
         distribution=distribution,
         exact=exact,
         reason=reason,
     )
 
 
-def _distinct_distances(tally: Tally, weights: Weights) -> tuple[Floats, Floats, Floats]:
-    """Return the distinct distances between ratings of any units, and the numbers of their pairs.
+class _Pairs:
+    """Numbers of pairs of ratings of pairable units at each distinct distance, ascending from 0.
 
-    The distances are ascending from 0, and those that differ by rounding alone are one. The second
-    array has the numbers halfway between each and the next.
+    `within` counts the pairs of one unit, `up_to` those of any units that are at most so far apart.
+    `code` numbers the values in use; those with codes a and b are at distance ``place[a, b]``.
     """
-    used = np.flatnonzero(tally.pairable_totals)
-    n, K = tally.pairable_totals[used], len(used)
-    instead = "Merge or leave out rare answers, or take a part of the units."
-    check_cost(f"The distances between {K:,} answers", n_bytes=32.0 * K**2, instead=instead)
-    place, d = pd.factorize(weights.block(used, used).ravel(), sort=True)
-    every = np.bincount(place, (np.outer(n, n) - np.diag(n)).ravel(), len(d)) / 2
-    if not K:
-        d, every = np.zeros(1), np.zeros(1)
-    # Rounding may change the twelfth decimal of a distance up to 1, the digit of a larger one.
-    least = weights.max_distance if weights.max_distance <= 1 else 0.0
-    is_new = np.diff(d) > ROUNDING * np.maximum(d[1:], least)
-    starts = np.flatnonzero(np.append(True, is_new))
-    return d[starts], (d[1:] + d[:-1])[is_new] / 2, np.add.reduceat(every, starts)
+
+    def __init__(self, tally: Tally, weights: Weights) -> None:
+        times, counts = tally.multiplicity[tally.rows], tally.counts
+        if (times % 1).any() or (counts % 1).any():
+            raise DataError("pairs of ratings are counted; counts that are fractions have none.")
+        used = np.flatnonzero(tally.pairable_totals)
+        n, K = tally.pairable_totals[used], len(used)
+        instead = "Merge or leave out rare answers, or take a part of the units."
+        check_cost(f"The distances between {K:,} answers", n_bytes=32.0 * K**2, instead=instead)
+        place, d = pd.factorize(weights.block(used, used).ravel(), sort=True)
+        d = d if K else np.zeros(1)
+        # Those that differ by rounding alone are one. Rounding may change the twelfth decimal of a
+        # distance up to 1, the digit of a larger one.
+        least = weights.max_distance if weights.max_distance <= 1 else 0.0
+        is_new = np.append(True, np.diff(d) > ROUNDING * np.maximum(d[1:], least))
+        self.distances = d[is_new]
+        self.place = (is_new.cumsum() - 1)[place].reshape(K, K)
+        every = (np.outer(n, n) - np.diag(n)).ravel()
+        self.up_to = np.bincount(self.place.ravel(), every, len(self.distances)).cumsum() / 2
+        self.code = (tally.pairable_totals > 0).cumsum() - 1
+        self.within, code = np.zeros(len(self.distances)), self.code[tally.indices]
+        self.within[0] = (times * counts * (counts - 1)).sum() / 2
+        for i, j in value_pairs(tally):
+            np.add.at(self.within, self.place[code[i], code[j]], times[i] * counts[i] * counts[j])
+
+    def shares(self, within: Floats | Codes) -> tuple[Floats, Floats]:
+        """Return F_o and F_e at each distance, from the numbers of pairs within units."""
+        observed = within.cumsum(axis=-1)
+        expected = self.up_to - observed
+        with np.errstate(invalid="ignore"):  # NaN without pairs
+            return observed / observed[..., -1:], expected / expected[..., -1:]
+
+
+class _Reshuffles(Cells):
+    """The answers of pairable units, with the statistic as a function of their order.
+
+    A reshuffle changes which pairs are within units, but not the distances of all pairs.
+    """
+
+    lists_pairs = True
+
+    def __init__(self, agreement: Agreement, pairs: _Pairs) -> None:
+        unit, _, value = ratings_of(agreement)
+        kept = pairable_ratings(unit)
+        cells = unit[kept], pairs.code[value[kept]], np.zeros_like(kept)
+        super().__init__(*cells, agreement.tally, agreement.weights)
+        self.pairs = pairs
+
+    @property
+    def width(self) -> int:
+        """Number of entries that the evaluation of one reshuffle visits and keeps in memory."""
+        return max(super().width, len(self.pairs.distances))
+
+    n_held = width
+
+    def evaluate(self, V: Codes) -> Floats:
+        """Return the largest F_o - F_e of answers V of shape (B, n_ratings)."""
+        B, n, K = len(V), len(self.pairs.distances), len(self.pairs.place)
+        pairs = (k * K + l for _, k, l in pairs_of(self.answers(V)))
+        place = [self.pairs.place.take(each).reshape(B, -1) for each in pairs]
+        cells = np.concatenate(place, axis=1) + n * np.arange(B)[:, None]
+        within = np.bincount(cells.ravel(), minlength=B * n).reshape(B, n)
+        F_o, F_e = self.pairs.shares(within)
+        return np.asarray((F_o - F_e).max(axis=1))
