@@ -34,15 +34,7 @@ _FORMS = (
 
 
 def is_record_table(data: Any) -> bool:
-    """Return whether Python objects are a table: a list of rows, or a dict of usual columns.
-
-    Examples
-    --------
-    >>> is_record_table([{"unit": 1, "rater": "ann", "labels": "a"}])
-    True
-    >>> is_record_table({"ann": ["a"], "bob": ["b"]})
-    False
-    """
+    """Return whether Python objects are a table: a list of rows, or a dict of usual columns."""
     if isinstance(data, Mapping):
         roles = usual_roles(name for name in data if isinstance(name, str))
         return roles.keys() >= {"unit", "rater"} and len(roles) > 2
@@ -61,17 +53,6 @@ def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> 
     raters_in_rows : bool, optional
         Whether the rows of one array or list of lists, or the keys of one dict, are raters, or
         units. Default: raters, but units for a dict of dicts.
-
-    Raises
-    ------
-    DataError
-        The objects have none of these forms (the message gives their shapes), or the columns of
-        the raters have different indexes.
-
-    Examples
-    --------
-    >>> long_answers([["x", "y"], ["x", None]]).rater.tolist()
-    ['rater 1', 'rater 1', 'rater 2', 'rater 2']
     """
     if len(data) > 1:
         if not all(isinstance(answers, Mapping) for answers in data):
@@ -108,13 +89,7 @@ def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> 
 
 
 def are_on_a_scale(answers: Column) -> bool:
-    """Return whether answers are ordered categories, or all that are not missing are numbers.
-
-    Examples
-    --------
-    >>> are_on_a_scale(pd.Series([1, None, 2.5])), are_on_a_scale(pd.Series([1, "2"]))
-    (True, False)
-    """
+    """Return whether answers are ordered categories, or all that are not missing are numbers."""
     if answers.dtype != object:
         return is_ordered(answers.dtype) or bool(pd.api.types.is_numeric_dtype(answers.dtype))
     present = [cell for cell in answers.tolist() if not is_missing(cell)]

@@ -57,11 +57,6 @@ def with_points(values: Sequence[object]) -> Sequence[object]:
 
     At least one answer must not have three digits after its comma, because "1,500" may be 1500;
     none may have them if others have decimal points.
-
-    Examples
-    --------
-    >>> with_points(["1,500", "2"])
-    ['1,500', '2']
     """
     texts = [value for value in values if value is not None]
     if not all(isinstance(text, str) and _DECIMAL.fullmatch(text) for text in texts):

@@ -33,24 +33,12 @@ class Decision:
 
     @property
     def line(self) -> str:
-        """The decision as one line of a log.
-
-        Examples
-        --------
-        >>> Decision("alpha of a.csv", False, "Alpha is below 0.8.").line
-        'fails: alpha of a.csv. Alpha is below 0.8.'
-        """
+        """The decision as one line of a log."""
         return visible(f"{_WORDS[self.holds]}: {self.name}. {' '.join(self.basis.split())}")
 
 
 def exit_code(decisions: Sequence[Decision]) -> int:
-    """Return 0 if all requirements hold, 1 if one does not, and 2 if one has no verdict.
-
-    Examples
-    --------
-    >>> [exit_code([Decision("", holds, "")]) for holds in (True, False, None)]
-    [0, 1, 2]
-    """
+    """Return 0 if all requirements hold, 1 if one does not, and 2 if one has no verdict."""
     held = {decision.holds for decision in decisions}
     return 1 if False in held else 2 if None in held else 0
 

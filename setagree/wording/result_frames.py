@@ -15,12 +15,6 @@ class ResultFrame(pd.DataFrame):
     """Frame with declared main columns, which a notebook and LaTeX show rounded.
 
     What pandas computes from it is a plain frame.
-
-    Examples
-    --------
-    >>> shown = ResultFrame.of(pd.DataFrame({"x": [0.123456], "y": [9e-9]}), [Column("x")])
-    >>> "0.1235" in shown._repr_html_(), "1 more column" in shown._repr_html_()
-    (True, True)
     """
 
     _metadata: ClassVar[list[str]] = ["main_columns"]
