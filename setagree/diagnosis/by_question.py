@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import chain
 from operator import add
 from typing import Any, Unpack, cast
 
@@ -41,6 +42,7 @@ from setagree.scoring.intervals import t_interval
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids, warn_names
+from setagree.study.attributes import models_sentences
 from setagree.study.columns import QUESTIONS, with_columns
 from setagree.study.labels import is_blank
 from setagree.study.numbers import as_number
@@ -88,6 +90,8 @@ class QuestionTable(Result):
         return self.agreements[question]
 
     def _notes(self) -> Iterator[str]:
+        studies = [one.case.study for one in self.agreements.values() if one.case.study is not None]
+        yield from dict.fromkeys(chain.from_iterable(map(models_sentences, studies)))
         frame = self.frame.set_index("question")
         yield from (f"{name}: {text}." for name, text in frame["reason"].dropna().items())
         yield from (f"{name}: {text}" for name, text in frame["remark"].dropna().items())

@@ -242,3 +242,15 @@ def test_command(tmp_path):
 def test_weights_that_are_refused(weights, sentence):
     with pytest.raises(sa.SetagreeError, match=sentence):
         by_question(TABLE, QUESTIONS, weights=weights)
+
+
+def test_models_among_the_raters_are_named():
+    rows = [(u, r, role, "x", "y" if u else "x") for u in range(9)
+            for r, role in (("ann", "human"), ("ben", "human"), ("gpt", "model"))]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["unit", "rater", "role", *QUESTIONS])
+    marked = sa.Reading(rater_columns=["role"])
+    said = str(sa.by_question(table, QUESTIONS, reading=marked, kind="category"))
+    assert said.count("Models count as raters: 'gpt'. model= sets models apart.") == 1
+    apart = str(sa.by_question(table, QUESTIONS, reading=marked, kind="category", model="gpt"))
+    assert "Set apart, as models: 'gpt'." in apart
+    assert "count as raters" not in apart

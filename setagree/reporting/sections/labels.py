@@ -56,7 +56,7 @@ _RARE = 0.1
 _MOST_CONFUSIONS = 15
 """Rows of the table of confusions."""
 
-_RESHUFFLED = 30_000_000
+_RESHUFFLED = 50_000_000
 """Ratings that are reshuffled in all to test the confusions."""
 
 
