@@ -50,6 +50,7 @@ _SPELLED = re.compile(
     r"\s*(/\s*\d+)?\s*[%$\u20ac\u00a3]?"
 )
 _WORDS = re.compile(r"\w+")
+_WORDS_OF_NAME = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")  # those of FinalLabel are Final, Label
 _PADDED = re.compile(r"0*(\d+)(?:\.0+)?")
 _EMOJI_STYLE = "\ufe0f"
 TOTALS = {"total", "totals", "sum", "sums", "mean", "average", "grand total"}
@@ -58,9 +59,10 @@ TOTALS |= {"somme", "moyenne", "total général", "total general", "totale", "to
 """Usual names of totals, in English and as European versions of Excel write them."""
 _STATISTICS = {"agreement", "kappa", "alpha", "median", "std", "sd", "count"}
 _AGREED = {
-    *("gold", "goldstandard", "goldlabel", "groundtruth", "truth", "majority", "majorityvote"),
-    *("majoritylabel", "finallabel", "consensuslabel", "finalcode"),
-    *("consensus", "adjudicated", "adjudication", "aggregated", "aggregate", "final", "mode"),
+    *("gold", "goldstandard", "goldlabel", "groundtruth", "truth", "reference", "musterlösung"),
+    *("consensus", "konsens", "majority", "mehrheit", "agreed", "adjudicated", "adjudication"),
+    *("aggregated", "aggregate", "final", "finallabel", "result", "ergebnis", "decision"),
+    *("resolved", "mode", "median", *TOTALS),
 }
 _PRINTED = re.compile(r"[\[({]|(frozen)?set\(")
 _ENOUGH = 3
@@ -436,7 +438,7 @@ def warn_columns(families: Sequence[Sequence[object]]) -> None:
 
 def is_agreed(rater: object) -> bool:
     """Return whether the name of a column suggests an aggregate of the raters' answers."""
-    return "".join(filter(str.isalnum, str(rater).casefold())) in _AGREED
+    return any(word.casefold() in _AGREED for word in _WORDS_OF_NAME.findall(str(rater)))
 
 
 def warn_agreed(raters: Sequence[object]) -> None:

@@ -317,6 +317,27 @@ def test_a_majority_is_named_if_a_wide_table_is_recognised(monkeypatch):
     assert "4 units, 2 raters, 8 ratings" in result.stdout
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("final", "Consensus", "FINAL", "FinalLabel", "gold_label", "Konsens 2", "Musterlösung"),
+        *("Ergebnis", "agreed label", "Final answer", "Mittelwert", "Gesamt", "median"),
+    ],
+)
+def test_an_aggregate_is_named_if_a_wide_table_is_recognised(name):
+    columns = {"id": [1, 2, 3], "A": ["x", "y", "x"], "B": ["x", "x", "y"], name: ["x", "y", "y"]}
+    remedies = []
+    for third in (name, "Finale Golda"):
+        with warnings.catch_warnings(record=True) as issued:
+            warnings.simplefilter("always")
+            sa.agreement(pd.DataFrame(columns).rename(columns={name: third}))
+        found = [
+            x.message for x in issued if f"column {third!r} is read as a rater" in str(x.message)
+        ]
+        remedies.append([message.remedy for message in found])
+    assert remedies == [[{"wide": True, "raters": ["A", "B"]}], []]
+
+
 def test_a_majority_is_not_suggested_as_a_rater(monkeypatch):
     header = "id,A,B,C,Majority label,Total coded\n"
     rows = "e1,joy,joy,fear,joy,3\ne2,fear,fear,fear,fear,3\ne3,joy,joy,joy,joy,3\n"
