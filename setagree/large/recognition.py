@@ -300,7 +300,7 @@ def _check_data(joined: Answers, answers: Answers, file: Path, tool: Format) -> 
         raise DataError(
             f"{shown(file)} has other data for {counted(len(odd), 'unit')} ({listing(odd)}) than a "
             "file before it, so that their ids start anew in each file. Name the field of the "
-            f"data that identifies a unit: {way} ({option('unit', 'id')} if the ids do)."
+            f"data that identifies a unit: {way}. If the ids identify it: {option('unit', 'id')}."
         )
 
 

@@ -248,8 +248,8 @@ def _unknown_labels(
     verb = "is" if len(labels) == 1 else "are"
     return LabelError(
         f"{counted(len(labels), 'label')} {verb} not in the codebook: {', '.join(shown)}"
-        f"{f' and {rest:,} more' if rest else ''}. First: {place(first)}. Correct the answers, or "
-        f"add to the codebook the labels, or spellings of its labels, as in {way}."
+        f"{f' and {rest:,} more' if rest else ''}. First: {place(first)}. Correct the answers, "
+        f"add these labels to the codebook, or map them to labels of it, as in {way}."
     )
 
 

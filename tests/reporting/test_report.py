@@ -822,7 +822,7 @@ class TestPanels:
         study = sa.simulate(100, 5, skill=[0.9, 0.9, 0.9, 0, 0], rng=1)
         f = gathered(study, model=["r4", "r5"])
         assert plain(by_id(f)["models"].lead).startswith(
-            "None of 2 models may replace a human: “r5” and “r4”. The best, “r5”, wins over 0 of "
+            "None of the 2 models may replace a human: “r5” and “r4”. The best, “r5”, wins over "
         )
 
     def test_too_few_humans(self, five):

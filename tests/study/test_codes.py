@@ -189,7 +189,7 @@ class TestLabelColumns:
         sentence = refused_sets(objects("joy", "joy, suprise"), codebook=["joy", "surprise"])
         assert sentence == (
             "1 label is not in the codebook: 'suprise' (1 answer, near 'surprise'). First: Row 1. "
-            "Correct the answers, or add to the codebook the labels, or spellings of its labels, "
+            "Correct the answers, add these labels to the codebook, or map them to labels of it, "
             "as in {'joy': 'joy', 'joyful': 'joy'}."
         )
 

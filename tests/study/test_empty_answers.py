@@ -47,8 +47,8 @@ def test_a_codebook_lists_all_unknown_labels_with_counts():
         read(empty=["none"], codebook=["joy", "anger"])
     assert str(caught.value) == (
         "3 labels are not in the codebook: 'joyful' (2 answers, near 'joy'), 'angr' (1 answer, "
-        "near 'anger'), 'xyz' (1 answer). First: Unit 1, rater 'ann'. Correct the answers, or add "
-        "to the codebook the labels, or spellings of its labels, as in {'joy': 'joy', "
+        "near 'anger'), 'xyz' (1 answer). First: Unit 1, rater 'ann'. Correct the answers, add "
+        "these labels to the codebook, or map them to labels of it, as in {'joy': 'joy', "
         "'joyful': 'joy'}."
     )
 

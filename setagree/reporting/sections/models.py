@@ -137,7 +137,7 @@ def summary(_: Findings, found: ModelFindings) -> Sentence:
     untested = [test.model for test in tests if test.reason is not None]
     words: Sentence = (f"{len(passing):,} of {n} may replace a human: ", *named(passing))
     if not passing:
-        words = (f"None of {n} may replace a human: ", *named(failing))
+        words = (f"None of the {n} may replace a human: ", *named(failing))
     elif failing:
         words = (*words, "; ", *named(failing), " may not")
     if untested:
