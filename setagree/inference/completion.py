@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Unpack
@@ -10,17 +11,18 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Codes, Floats, check_cost
-from setagree.coefficients.case import ROUNDING, divided
-from setagree.coefficients.sums import UnitSums
-from setagree.credit.base import neighbours
+from setagree.coefficients.case import ROUNDING, divided, dot, pattern_disagreement
+from setagree.credit.base import Weights
 from setagree.distances.registry import DistanceLike
 from setagree.errors import UndefinedAgreementWarning, check_choice, check_list, warn
-from setagree.inference.panel_members import case_of, unweighted_units
+from setagree.inference.panel_members import unweighted_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
+from setagree.limits import BLOCK_ENTRIES
 from setagree.scoring.coefficients import krippendorff_alpha
-from setagree.scoring.scorer import reason_of
+from setagree.scoring.scorer import Scorer, main_distance
 from setagree.study.annotations import Annotations
 from setagree.study.preparation import STATUSES
+from setagree.study.tally import Tally
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
 
@@ -54,8 +56,6 @@ class CompletionBounds(Result):
         Lowest and highest alpha found over completions.
     n_completed : int
         Number of completed answers.
-    statuses : tuple of str
-        Statuses of the completed answers.
     reason : str or None
         Reason for an alpha of NaN, or None.
     """
@@ -65,7 +65,6 @@ class CompletionBounds(Result):
     lowest: float
     highest: float
     n_completed: int
-    statuses: tuple[str, ...]
     reason: str | None
 
     columns = (
@@ -96,15 +95,13 @@ def completion_bounds(
 
     If a rater refuses difficult units, or a model's answer cannot be parsed, answers are not
     missing at random, and alpha of the other answers does not describe these units. The bounds are
-    the lowest and the highest alpha if each missing answer is one of the answers of the study.
-    Units without any answer are completed, too.
+    the lowest and the highest alpha if each missing answer is one of the answers of the study, also
+    for units without any answer. They do not include sampling error.
 
-    All completions are tried if there are at most 4,096. Otherwise a local search changes one
-    answer at a time until no change helps. It starts from the answers nearest to (or furthest from)
-    the other answers to the unit, from the same answer everywhere, and from random answers. Both
-    bounds are attained by a completion, but those of the search are not proven to be extreme: of
-    1,130 bounds of small studies it missed 5, by at most 0.13. The bounds do not include sampling
-    error.
+    All completions are tried if there are at most 4,096. Otherwise a local search from several
+    completions changes one answer at a time until no change helps. Both bounds are attained by a
+    completion, but those of the search are not proven to be extreme: of 1,130 bounds of small
+    studies it missed 5, by at most 0.13.
 
     Parameters
     ----------
@@ -151,46 +148,34 @@ def completion_bounds(
     for status in statuses:
         check_choice("statuses", status, STATUSES[1:])
     study = unweighted_units(study, "completion_bounds")
-    compared = case_of(study, distance)
-    whole = UnitSums(compared.case, krippendorff_alpha.model)
-    observed, reason = whole.estimate, reason_of(whole.undefined, study.n_raters)
-    units, values, missing = _pairable(study, statuses)
-    lowest, highest, K, n = observed, observed, study.n_values, len(missing)
-    if n:
-        instead = "Merge or leave out rare answers, or take a part of the units."
-        check_cost(
-            "The distances between all answers", n_bytes=8 * K * (2 * K + 3 * n), instead=instead
-        )
-        n_steps = float(n) * (K + _LOOPED) * (2 * _STARTS + 1) * _ASSUMED_SWEEPS
-        check_cost("The search for the completions", n_steps=n_steps, instead=instead)
-        D = compared.weights.block(np.arange(K), np.arange(K))
-        lowest, highest = _Search(D, units, values, missing).alphas()
-    if np.isnan([observed, lowest, highest]).any():
+    agreement = Scorer(study).score(krippendorff_alpha, main_distance(study, distance))
+    lowest = highest = agreement.estimate
+    missing, r = _missing(study, statuses)
+    if len(missing):
+        lowest, highest = _Completions(study, agreement.weights, missing, r).bounds()
+    name, reason = agreement.distance, agreement.reason
+    if np.isnan([agreement.estimate, lowest, highest]).any():
         reason = reason or "every completion leaves alpha undefined"
-        warn(
-            f"completion_bounds [{compared.name}]: undefined (nan), because {reason}.",
-            UndefinedAgreementWarning,
-        )
-    return CompletionBounds(compared.name, observed, lowest, highest, n, tuple(statuses), reason)
+        text = f"completion_bounds [{name}]: undefined (nan), because {reason}."
+        warn(text, UndefinedAgreementWarning)
+    return CompletionBounds(name, agreement.estimate, lowest, highest, len(missing), reason)
 
 
-def _pairable(study: Annotations, statuses: Sequence[str]) -> tuple[Codes, Codes, Codes]:
-    """Return the units and values of the ratings by unit, and the unit of each missing answer.
+def _missing(study: Annotations, statuses: Sequence[str]) -> tuple[Codes, Codes]:
+    """Return the unit of each missing answer, and r_u, the number of all answers to each unit.
 
-    Units with one answer, observed or missing, are left out.
+    Units that nobody answered come last. Units with one answer, observed or missing, have r_u = 0.
     """
     position = {unit: k for k, unit in enumerate(study.units.tolist())}
     named = []
     if (table := study.unobserved) is not None:
         named = table.loc[table["status"].isin([*statuses]), "unit"].tolist()
     missing = np.array([position.setdefault(unit, len(position)) for unit in named], dtype=np.intp)
-    order = np.argsort(study.unit_codes, kind="stable")
-    units, values = study.unit_codes[order].astype(np.intp), study.value_codes[order]
-    is_kept = np.bincount(np.concatenate([units, missing]), minlength=len(position)) > 1
-    return units[is_kept[units]], values[is_kept[units]], missing[is_kept[missing]]
+    r = np.bincount(np.concatenate([study.unit_codes, missing]), minlength=len(position))
+    return missing[r[missing] > 1], np.where(r > 1, r, 0)
 
 
-class _Search:
+class _Completions:
     """Do / De of the observed and the completed answers of a study.
 
     With c_u the counts of the r_u answers to unit u, n the counts of all N answers and D the K x K
@@ -198,67 +183,71 @@ class _Search:
     n' D n.
     """
 
-    def __init__(self, D: Floats, units: Codes, values: Codes, missing: Codes) -> None:
-        r = np.bincount(np.concatenate([units, missing]))
-        touched, self.place = np.unique(missing, return_inverse=True)
-        self.D, self.share = D, 1 / (r[touched] - 1)
-        self.N, self.is_defined = r.sum(), np.count_nonzero(r) > 1
-        self.n = np.bincount(values, minlength=len(D)).astype(np.float64)
-        self.counts = np.zeros((len(touched), len(D)))
-        inside = np.isin(units, touched)
-        np.add.at(self.counts, (np.searchsorted(touched, units[inside]), values[inside]), 1.0)
-        units, values = units[~inside], values[~inside]
-        self.others = sum(
-            float((2 * D[values[left], values[right]] / (r[units[left]] - 1)).sum())
-            for left, right in neighbours(units)
+    def __init__(self, study: Annotations, weights: Weights, missing: Codes, r: Codes) -> None:
+        K, n = study.n_values, len(missing)
+        check_cost(
+            "The search for the completions",
+            n_bytes=8 * K * (2 * K + 3 * n),
+            n_steps=float(n) * (K + _LOOPED) * (2 * _STARTS + 1) * _ASSUMED_SWEEPS,
+            instead="Merge or leave out rare answers, or take a part of the units.",
         )
+        self.D = weights.block(np.arange(K), np.arange(K))
+        touched, self.place = np.unique(missing, return_inverse=True)
+        self.share, self.N, self.is_defined = 1 / (r[touched] - 1), r.sum(), np.count_nonzero(r) > 1
+        units, values = study.unit_codes, study.value_codes
+        self.n = np.bincount(values[r[units] > 1], minlength=K).astype(np.float64)
+        inside = np.isin(units, touched)
+        self.counts = np.zeros((len(touched), K))
+        np.add.at(self.counts, (np.searchsorted(touched, units[inside]), values[inside]), 1.0)
+        rest = Tally.of(study.take(~inside))
+        q = pattern_disagreement(rest, weights)
+        self.others = dot(divided(q, rest.pattern_ratings - 1, 0.0), rest.multiplicity)
 
-    def alphas(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float, float]:
         """Return the lowest and the highest alpha found, or NaN if alpha is undefined."""
         K, m = len(self.D), len(self.place)
         if m > 1 and K**m <= _MAX_TRIED:  # one change tries all values of one answer
-            every = self._of_completions(np.indices((K,) * m).reshape(m, -1).T)
-            return float(np.fmin.reduce(every)), float(np.fmax.reduce(every))
-        generator, away = np.random.default_rng(0), (self.counts @ self.D)[self.place]
-        alike = [np.full(m, k) for k in np.argsort(-self.n, kind="stable")[:_STARTS]]
-        starts = [*alike, *generator.integers(K, size=(_STARTS, m))]
-        lowest = [self._climbed(start, -1) for start in (away.argmax(axis=1), *starts)]
-        highest = [self._climbed(start, 1) for start in (away.argmin(axis=1), *starts)]
+            lowest = highest = self._alphas(np.array([*itertools.product(range(K), repeat=m)]))
+        else:
+            away = (self.counts @ self.D)[self.place]
+            alike = np.tile(np.argsort(-self.n, kind="stable")[:_STARTS, None], m)
+            starts = [*alike, *np.random.default_rng(0).integers(K, size=(_STARTS, m))]
+            lowest = self._alphas(np.array([away.argmax(axis=1), *starts]), sign=-1)
+            highest = self._alphas(np.array([away.argmin(axis=1), *starts]), sign=1)
         return float(np.fmin.reduce(lowest)), float(np.fmax.reduce(highest))
 
-    def _of_completions(self, answers: Codes) -> Floats:
-        """Return alpha of each completion, of shape (B,), from answers of shape (B, m)."""
-        given = np.eye(len(self.D))[answers]
-        to_units = np.equal.outer(np.arange(len(self.counts)), self.place).astype(np.float64)
-        counts, n = self.counts + to_units @ given, self.n + given.sum(axis=1)
-        P = self.others + np.einsum("buk,buk,u->b", counts @ self.D, counts, self.share)
-        return self._alpha(P, np.einsum("bk,bk->b", n @ self.D, n))
+    def _alphas(self, answers: Codes, *, sign: int = 0) -> Floats:
+        """Return alpha of completions, of shape (B,), from answers of shape (B, m).
 
-    def _climbed(self, start: Codes, sign: int) -> float:
-        """Return a local maximum (sign 1) or minimum of alpha over single changes."""
-        D, answers = self.D, start.copy()
-        counts, n = self.counts.copy(), self.n + np.bincount(answers, minlength=len(D))
-        np.add.at(counts, (self.place, answers), 1.0)
+        With sign 1 or -1, return the local maximum or minimum over single changes from each.
+        """
+        if (B := len(answers)) > 1 and B * self.counts.size > BLOCK_ENTRIES:
+            return np.concatenate([self._alphas(x, sign=sign) for x in np.array_split(answers, 2)])
+        D, each = self.D, np.arange(B)
+        counts = np.tile(self.counts, (B, 1, 1))
+        np.add.at(counts, (each[:, None], self.place, answers), 1.0)
+        n = self.n + (counts - self.counts).sum(axis=1)
         to_unit, to_all = counts @ D, n @ D
-        P = self.others + float((np.einsum("uk,uk->u", to_unit, counts) * self.share).sum())
-        Q = float(n @ to_all)
-        for _ in range(_MAX_SWEEPS):
+        P = self.others + np.einsum("buk,buk,u->b", to_unit, counts, self.share)
+        Q = np.einsum("bk,bk->b", to_all, n)
+        for _ in range(_MAX_SWEEPS if sign else 0):
             before = answers.copy()
             for m, u in enumerate(self.place):
-                a = answers[m]
+                a = answers[:, m]
                 # The changes of P and Q if answer a becomes each of the K answers.
-                dP = 2 * (to_unit[u] - to_unit[u, a] - D[a]) * self.share[u]
-                dQ = 2 * (to_all - to_all[a] - D[a])
-                alpha = self._alpha(P + dP, Q + dQ)
-                gain = np.nan_to_num(sign * (alpha - alpha[a]), nan=-1.0)
-                b = int(gain.argmax())
-                if gain[b] > _GAIN:
-                    P, Q, answers[m] = P + float(dP[b]), Q + float(dQ[b]), b
-                    to_unit[u] += D[b] - D[a]
-                    to_all += D[b] - D[a]
+                dP = 2 * (to_unit[:, u] - to_unit[each, u, a, None] - D[a]) * self.share[u]
+                dQ = 2 * (to_all - to_all[each, a, None] - D[a])
+                alpha = self._alpha(P[:, None] + dP, Q[:, None] + dQ)
+                gain = np.nan_to_num(sign * (alpha - alpha[each, a, None]), nan=-1.0)
+                b = gain.argmax(axis=1)
+                b = np.where(gain[each, b] > _GAIN, b, a)
+                P, Q = P + dP[each, b], Q + dQ[each, b]
+                to_unit[:, u] += D[b] - D[a]
+                to_all += D[b] - D[a]
+                answers[:, m] = b
             if (answers == before).all():
                 break
-        return float(self._alpha(np.array([P]), np.array([Q]))[0])
+        return self._alpha(P, Q)
 
     def _alpha(self, P: Floats, Q: Floats) -> Floats:
         """Return 1 - (N - 1) P / Q, or NaN if all answers are equal or belong to one unit."""

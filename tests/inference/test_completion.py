@@ -93,10 +93,12 @@ class TestBounds:
             assert found.lowest == found.highest == found.estimate == alpha
             assert found.n_completed == 0
 
-    def test_a_larger_study(self):
+    def test_a_larger_study(self, monkeypatch):
         table = drawn(3, n_units=40, n_missing=25)
         study = sa.read(table, status="status")
         found = completion_bounds(study)
+        monkeypatch.setattr("setagree.inference.completion.BLOCK_ENTRIES", 200)
+        assert repr(completion_bounds(study)) == repr(found)
         assert found.lowest < found.estimate < found.highest
         rng = np.random.default_rng(1)
         sets = [sa.format_labels(value) for value in study.values]
@@ -126,6 +128,18 @@ class TestWords:
         with pytest.warns(UndefinedAgreementWarning, match="only one unit has two ratings"):
             found = completion_bounds(sa.read(table, status="status"))
         assert np.isnan([found.lowest, found.highest]).all()
+
+    def test_one_value(self):
+        """One completion of more answers than an array has dimensions."""
+        rows = [
+            (u, g, *(("a", "") if g != "z" else (None, "refused")))
+            for u in range(70)
+            for g in "xyz"
+        ]
+        table = pd.DataFrame(rows, columns=["unit", "rater", "labels", "status"])
+        with pytest.warns(UndefinedAgreementWarning, match="only one value was used"):
+            found = completion_bounds(sa.read(table, status="status"))
+        assert np.isnan([found.estimate, found.lowest, found.highest]).all()
 
     def test_part_of_a_study(self):
         rows = [(u, g, "ab"[(u + (g == "y")) % 2], "") for u in (1, 2, 3) for g in "xyz"]
