@@ -57,6 +57,7 @@ from setagree.study.columns import (
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
 from setagree.study.identifiers import find_names
 from setagree.study.labels import Blank
+from setagree.study.preparation import with_order
 from setagree.study.reading import (
     AnswerKind,
     Note,
@@ -617,7 +618,7 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
         if may_be_spans:
             hint = f" If the rows are labelled spans, read them with {as_spans()}."
         if not hint:
-            raise
+            raise with_order(error, frame, found) from None
         raise error.worded(f"{error}{hint}").having(remedy={}) from None
     study = study if how is found else replace(study, reading=found)
     if may_be_spans and reading.labels is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import zip_longest
@@ -17,6 +18,7 @@ from setagree.checks import Codes
 from setagree.errors import (
     DataError,
     DroppedRowsWarning,
+    RepeatsError,
     SetagreeWarning,
     counted,
     did_you_mean,
@@ -29,6 +31,7 @@ from setagree.errors import (
 from setagree.lazy import pd
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import TextFrame, as_objects, is_ordered
+from setagree.study.columns import plain_name
 from setagree.study.frames import (
     Frame,
     as_pandas,
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
 
 _MAX_WHOLE = 2.0**61
+_TIME_NAMES = re.compile(r"time|date|created|submitted|completed|modified|saved|at$|zeit|datum")
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _ZONED = re.compile(r"\d[T ]\d.*(Z|[+-]\d\d(?::?\d\d)?)$")
 _NUMERAL = re.compile(r"(?:(?<!\S)[-\u2212])?[0-9]+(?:[.,][0-9]+)*")
@@ -88,6 +92,27 @@ def in_order(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     places = np.empty(len(table), dtype=np.int64)
     places[np.argsort(pairs, kind="stable")] = np.lexsort((ranks, pairs))
     return table.iloc[places]
+
+
+def with_order(error: RepeatsError, table: Frame, reading: Reading) -> RepeatsError:
+    """Return the error with the option to order repeats by a column of their times.
+
+    Such a column has the name of times and only dates, which differ within the first pair.
+    """
+    if reading.order_by is not None:
+        return error
+    for name in (name for name in column_names(table) if _TIME_NAMES.search(plain_name(name))):
+        cells = pick_column(as_pandas(table, [name]), name)
+        with suppress(DataError):
+            times = read_times(cells, str(name), are_spans=True)
+            ranks = times.ranks[np.isin(row_numbers(cells), error.rows)]
+            are_dates = times.values is not None and times.values.dtype.kind == "M"
+            if are_dates and len({*ranks.tolist()}) == len(ranks) and name != reading.answer:
+                remedy = {"duplicates": "last", "order_by": name}
+                ways = " and ".join(option(*each) for each in remedy.items())
+                hint = f" To keep the latest by the times in column {name!r}, use {ways}."
+                return error.worded(f"{error}{hint}").having(remedy=remedy)
+    return error
 
 
 @dataclass(frozen=True, eq=False)

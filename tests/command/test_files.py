@@ -111,6 +111,30 @@ def test_repeats_in_one_file():
         sa.agreement("round-1.csv")
 
 
+@pytest.mark.parametrize(
+    ("name", "times", "is_proposed"),
+    [
+        ("Submitted at", ("2026-01-02", "2026-01-01"), True),
+        ("updated", ("2026-01-02 10:00", "2026-01-02 09:30"), True),
+        ("date", ("2026-01-01", "2026-01-01"), False),
+        ("seconds_of_time", ("9", "7"), False),
+        ("birthday", ("2026-01-02", "2026-01-01"), False),
+    ],
+)
+def test_repeats_with_a_column_of_times(name, times, is_proposed):
+    """The newest row is the first, so that the last row is not the last answer."""
+    rows = [f"u,ann,a,{times[0]}", f"u,ann,b,{times[1]}", f"u,ben,a,{times[1]}"]
+    rows += [f"v,{who},b,{times[1]}" for who in ("ann", "ben")]
+    Path("times.csv").write_text("\n".join([f"unit,rater,labels,{name}", *rows]))
+    with pytest.raises(RepeatsError) as caught:
+        sa.read("times.csv")
+    assert caught.value.remedy.get("order_by") == (name if is_proposed else None)
+    way = f"use --duplicates 'last' and --order-by '{name}'."
+    assert (way in refusal("score", "times.csv")) == is_proposed
+    if is_proposed:
+        assert sa.fleiss_kappa(sa.read("times.csv", **caught.value.remedy)).estimate == 1
+
+
 def test_repeats_that_are_kept_by_quoted_text():
     cells = ["unit,rater,labels,round", "u,ann,a,pilot b", "u,ann,b,pilot c", "u,ben,a,pilot b"]
     Path("rounds.csv").write_text("\n".join(cells), encoding="utf-8")
