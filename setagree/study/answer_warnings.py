@@ -336,13 +336,14 @@ def warn_absent(markers: Sequence[object], cells: Sequence[object], name: str) -
 def warn_numeric_labels(
     texts: Sequence[str], values: Sequence[LabelSet], scalars: Callable[[], str]
 ) -> None:
-    """Warn if every answer is one number, or two numbers around what may be a decimal comma.
+    """Warn if every answer is one number, of which some may have been split at a decimal comma.
 
     `scalars` returns the option that reads numbers, and `texts` are the cells that are text.
     """
     answers: list[Any] = [text for text in texts if text.strip()]
-    are_split = "," in "".join(answers) and are_decimals(answers)
-    if not are_split:
+    if are_split := max(map(len, values), default=0) > 1 and are_decimals(answers):
+        answers.sort(key=lambda text: "," not in text)
+    else:
         answers = [next(iter(value)) for value in values if len(value) == 1]
         if len(answers) < sum(map(bool, values)) or not all(
             isinstance(label, str) and _NUMBER.fullmatch(label) for label in answers
@@ -350,10 +351,9 @@ def warn_numeric_labels(
             return
     if len(answers) >= _ENOUGH:
         hint = f"; use {way} if they are numbers on a scale" if (way := scalars()) else ""
-        read = "two labels around its comma" if are_split else "a label"
+        read = "one with a comma is read as two labels" if are_split else "is read as a label"
         warn(
-            f"every answer is one number, such as {listing(answers[:3])}, and is read as {read}"
-            f"{hint}.",
+            f"every answer is one number, such as {listing(answers[:3])}, and {read}{hint}.",
             MixedScaleWarning,
             **({"kind": "value"} if way == option("kind", "value") else {}),
         )

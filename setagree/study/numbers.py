@@ -74,8 +74,9 @@ def with_points(values: Sequence[object]) -> Sequence[object]:
 
 
 def are_decimals(texts: Sequence[str]) -> bool:
-    """Return whether all texts are numbers with a decimal point or a decimal comma."""
-    return all(_DECIMAL.fullmatch(text) and not text.strip("+-").isdecimal() for text in texts)
+    """Return whether all texts are numbers, and some have a decimal point or a decimal comma."""
+    are_whole = all(text.strip("+-").isdecimal() for text in texts)
+    return not are_whole and all(map(_DECIMAL.fullmatch, texts))
 
 
 def as_float(value: object) -> float | None:

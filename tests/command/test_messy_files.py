@@ -220,10 +220,14 @@ def test_warnings_have_their_options_in_python():
     ]
 
 
-def test_decimal_commas_are_not_read_as_labels_in_silence():
-    Path("a.csv").write_text("id;A;B\n1;3,0;2,5\n2;3,5;3,5\n3;4,0;4,0\n4;1,5;2,5\n")
+@pytest.mark.parametrize("last", ["1,5;2,5", "4;2,5"])
+def test_decimal_commas_are_not_read_as_labels_in_silence(monkeypatch, last):
+    Path("a.csv").write_text(f"id;A;B\n1;3,0;2,5\n2;3,5;3,5\n3;4,0;4,0\n4;{last}\n")
     result = invoke("score", "a.csv", "--wide")
-    assert "is read as two labels around its comma; use --kind 'value'" in result.stderr
+    assert "one with a comma is read as two labels; use --kind 'value' if they" in result.stderr
+    monkeypatch.setattr(sys, "argv", ["setagree", "score", "a.csv"])
+    line = invoke("score", "a.csv").stderr.splitlines()[-1]
+    assert line == "setagree score a.csv --wide --kind 'value'"
 
 
 @pytest.mark.parametrize("blank", ["empty", "missing"])
