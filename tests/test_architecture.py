@@ -379,7 +379,7 @@ BUDGET = {
     "distances": 2_450,
     "exports": 5_000,
     "files": 2_070,
-    "inference": 7_600,
+    "inference": 7_550,
     "large": 4_700,
     "panels": 5_050,
     "plots": 2_600,

@@ -10,7 +10,6 @@ import pandas as pd
 
 from setagree.checks import Codes, Floats, Rng, as_generator, check_cost
 from setagree.coefficients.case import ROUNDING, value_pairs
-from setagree.credit.base import Weights
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, warn
 from setagree.inference.panel_members import check_least, plain_units
@@ -27,7 +26,6 @@ from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, main_distance
 from setagree.study.annotations import Annotations
-from setagree.study.tally import Tally
 from setagree.wording.number_format import four, p_phrase, share
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column
@@ -184,7 +182,7 @@ def ks_statistic(
         opened = plain_units(opened, "ks_statistic")
     scorer = Scorer(opened)
     agreement = scorer.score(krippendorff_alpha, main_distance(scorer.tally, distance))
-    pairs, n_units = _Pairs(agreement.tally, agreement.weights), agreement.n_pairable_units
+    pairs, n_units = _Pairs(agreement), agreement.n_pairable_units
     F_o, F_e = pairs.shares(pairs.within)
     location, distribution, exact, reason = float("nan"), np.zeros(0), False, None
     if n_units < 2:
@@ -194,8 +192,7 @@ def ks_statistic(
     else:
         location = float(pairs.distances[(F_o - F_e).argmax()])
         if n_resamples:
-            reshuffles = _Reshuffles(agreement, pairs)
-            distribution, exact = null_estimates(reshuffles, n_resamples, generator)
+            distribution, exact = null_estimates(_Reshuffles(pairs), n_resamples, generator)
     return KSStatistic(
         distance=agreement.distance,
         estimate=float((F_o - F_e).max()),
@@ -217,7 +214,8 @@ class _Pairs:
     `code` numbers the values in use; those with codes a and b are at distance ``place[a, b]``.
     """
 
-    def __init__(self, tally: Tally, weights: Weights) -> None:
+    def __init__(self, agreement: Agreement) -> None:
+        self.agreement, tally, weights = agreement, agreement.tally, agreement.weights
         times, counts = tally.multiplicity[tally.rows], tally.counts
         if (times % 1).any() or (counts % 1).any():
             raise DataError("pairs of ratings are counted; counts that are fractions have none.")
@@ -231,10 +229,10 @@ class _Pairs:
         # distance up to 1, the digit of a larger one.
         least = weights.max_distance if weights.max_distance <= 1 else 0.0
         is_new = np.append(True, np.diff(d) > ROUNDING * np.maximum(d[1:], least))
-        self.distances = d[is_new]
-        self.place = (is_new.cumsum() - 1)[place].reshape(K, K)
+        place, self.distances = (is_new.cumsum() - 1)[place], d[is_new]
         every = (np.outer(n, n) - np.diag(n)).ravel()
-        self.up_to = np.bincount(self.place.ravel(), every, len(self.distances)).cumsum() / 2
+        self.up_to = np.bincount(place, every, len(self.distances)).cumsum() / 2
+        self.place = place.reshape(K, K)
         self.code = (tally.pairable_totals > 0).cumsum() - 1
         self.within, code = np.zeros(len(self.distances)), self.code[tally.indices]
         self.within[0] = (times * counts * (counts - 1)).sum() / 2
@@ -257,12 +255,12 @@ class _Reshuffles(Cells):
 
     lists_pairs = True
 
-    def __init__(self, agreement: Agreement, pairs: _Pairs) -> None:
+    def __init__(self, pairs: _Pairs) -> None:
+        self.pairs, agreement = pairs, pairs.agreement
         unit, _, value = ratings_of(agreement)
         kept = pairable_ratings(unit)
         cells = unit[kept], pairs.code[value[kept]], np.zeros_like(kept)
         super().__init__(*cells, agreement.tally, agreement.weights)
-        self.pairs = pairs
 
     @property
     def width(self) -> int:
