@@ -385,17 +385,30 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
     if unnamed.any():
         bad = np.flatnonzero(unnamed)
         n = len({*row_numbers(column)[bad].tolist()})  # columns of raters are joined
-        dropping, remedy = "", dict[str, str]()
-        if column.name is not None and role in {"unit", "rater"}:
+        way, remedy = f"name the {role} or drop the rows", dict[str, str]()
+        if column.name is not None and _may_be_merged(unnamed):
+            way = (
+                f"cells may be merged, with their text in the first row only. Write the {role} in "
+                f"every row (in pandas: df[{column.name!r}].ffill())"
+            )
+        elif column.name is not None and role in {"unit", "rater"}:
             name = str(column.name).replace("`", "``")
             remedy = {"where": f'`{name}` != "-"'}
-            way = python_or_command("setagree.read with ", "") + option("where", remedy["where"])
-            dropping = f", as {way} does, because blank cells never match"
+            call = python_or_command("setagree.read with ", "") + option("where", remedy["where"])
+            way += f", as {call} does, because blank cells never match"
         raise UnnamedError(
             f"{counted(n, 'row')} without a {role} (first: {_rows(column, bad)}, counted from 1 "
-            f"below the header); name the {role} or drop the rows{dropping}."
+            f"below the header); {way}."
         ).having(remedy=remedy)
     return tidy, names
+
+
+def _may_be_merged(blank: npt.NDArray[np.bool_]) -> bool:
+    """Return whether half of the rows are blank and follow the others, as below merged cells."""
+    n_filled = int(np.count_nonzero(~blank))
+    n_before = int(np.count_nonzero(blank[1:] & ~blank[:-1]))
+    is_half = 2 * n_filled <= len(blank) and not blank[0]
+    return bool(is_half and n_filled > 1 and 4 * n_before >= 3 * n_filled)
 
 
 def _without_blank_rows(long: LongColumns, reading: Reading) -> LongColumns:

@@ -125,6 +125,29 @@ class TestRefusals:
             "1 row without a rater (first: row 1, counted"
         )
 
+    @pytest.mark.parametrize(
+        ("units", "are_merged"),
+        [
+            (["u", None, "v", None], True),
+            (["u", "", "", "v", "", "w", "", "", "z"], True),  # z has one rater
+            (["u", "v", None, "w", None], False),
+            ([None, "u", None, "v"], False),
+            (["u", None], False),
+        ],
+    )
+    def test_merged_cells(self, units, are_merged):
+        """Only the first row of merged cells has the unit, so that its rows must not be dropped."""
+        table = pd.DataFrame({"doc": units, "rater": range(len(units)), "labels": "a"})
+        with pytest.raises(UnnamedError, match=r"rows? without a unit") as caught:
+            Annotations.from_long(table, unit="doc", rater="rater", labels="labels")
+        assert ("drop the rows" in str(caught.value)) == (not are_merged)
+        assert (caught.value.remedy == {}) == are_merged
+        if are_merged:
+            assert str(caught.value).endswith(
+                "; cells may be merged, with their text in the first row only. Write the unit in "
+                "every row (in pandas: df['doc'].ffill())."
+            )
+
     @pytest.mark.parametrize(("unit", "shown"), [(np.int64(7), "7"), ("u" * 999, "'uuu")])
     def test_place(self, unit, shown):
         sentence = refusal([(unit, "x", "a"), (unit, "y", 3)], error=LabelError)
