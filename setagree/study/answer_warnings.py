@@ -39,7 +39,7 @@ NO_LABEL = {
     *("(none)", "keine", "keines", "keine davon", "keines davon"),
     *("aucun", "aucune", "ninguno", "ninguna"),
 }
-_NO_ANSWER = {"not applicable", "n.a.", "no answer", "unlabeled", "unlabelled"}
+_NO_ANSWER = {"not applicable", "n.a.", "no answer", "unlabeled", "unlabelled", "-", "--"}
 NO_LABEL |= _NO_ANSWER
 """Usual spellings of the empty set or of a missing answer."""
 
@@ -280,9 +280,10 @@ def warn_markers(
                 MissingMarkerWarning,
                 **({"empty": spelled} if _NO_ANSWER.isdisjoint(seen) else {}),
             )
-    if MARKERS.isdisjoint(seen):
+    markers = MARKERS - NO_LABEL if what == "labels" else MARKERS
+    if markers.isdisjoint(seen):
         return
-    n, spelled = _count_words(MARKERS, codes, cells, times)
+    n, spelled = _count_words(markers, codes, cells, times)
     if n:
         warn(
             f"{counted(n, 'cell')} that may mean 'missing' read as {what}: "

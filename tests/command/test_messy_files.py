@@ -12,7 +12,7 @@ import pytest
 from cli_support import invoke
 
 import setagree as sa
-from setagree.errors import FileError
+from setagree.errors import FileError, MissingMarkerWarning
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
@@ -204,6 +204,17 @@ def test_the_meaning_of_blank_cells_is_asked_and_never_proposed(monkeypatch):
     shown = invoke(*shlex.split(line)[1:]).stderr
     assert "1 cell with 'no answer' read as a label like any other" in shown
     assert "With all these options" not in shown
+
+
+def test_a_dash_may_be_the_empty_set_or_a_missing_answer():
+    rows = {"id": [1, 2, 3], "A": ["joy", "fear", "-"], "B": ["-", "fear", "joy"]}
+    with pytest.warns(MissingMarkerWarning) as issued:
+        sa.agreement(pd.DataFrame(rows), wide=True)
+    (message,) = (warning.message for warning in issued)
+    assert "use empty=['-']; if it means 'no annotation', use na_values=['-']." in str(message)
+    assert not message.remedy
+    with pytest.warns(MissingMarkerWarning, match="'missing' read as categories: '-'; if they"):
+        sa.agreement(pd.DataFrame(rows), wide=True, kind="value")
 
 
 def test_warnings_have_their_options_in_python():
