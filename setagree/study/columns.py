@@ -488,7 +488,8 @@ def detect_wide_layout(
     """Return the unit and the raters of a table whose contents are wide, otherwise None.
 
     In a wide table no column has a usual name of a rater or of answers, and each column except that
-    of the unit has labels in common with another. The unit is None if each row is a unit.
+    of the unit has labels in common with another. The unit is None if each row is a unit. If
+    some columns have no labels in common, such as one of e-mail addresses, an error names them.
 
     Examples
     --------
@@ -498,17 +499,22 @@ def detect_wide_layout(
     """
     named = [name for role, name in reading.columns.items() if role != "unit" and name is not None]
     usual = usual_roles(str(name) for name in frame)
-    is_long = bool(named) or reading.kind is not None or {"rater", "labels", "value"} & {*usual}
+    rater = usual.get("rater")
+    is_long = bool(named) or reading.kind is not None or {"labels", "value"} & {*usual}
     if is_long or not all(isinstance(name, str) for name in frame):
         return None
     unit = reading.unit or guess_wide_unit(frame)
     raters = [str(name) for name in frame if name != unit]
     if (unit is not None and unit not in frame) or len(raters) < 2:
         return None
+    # A column of e-mail addresses in a table with one row per unit may be that of a contact.
+    is_contact = "mail" in plain_name(rater) and "unit" in usual
+    if rater and not (is_contact and len(_distinct(frame[unit])) == len(frame)):
+        return None
     label_sep = reading.syntax.label_sep
     words = {x: answer_parts(islice(frame[x], _MAX_ROWS), label_sep) for x in raters}
     times = Counter(word for column in words.values() for word in column)
-    alike = [name for name in raters if any(times[word] > 1 for word in words[name])]
+    alike = [x for x in raters if x != rater and any(times[word] > 1 for word in words[x])]
     if len(alike) < 2:
         return None
     others = [name for name in raters if name not in alike]
@@ -528,7 +534,7 @@ def detect_wide_layout(
             f"{listing(others)} {have} none. If each rater has a column, use "
             f"{option('wide', value=True)} and {lists}; if each row is one annotation, use "
             f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
-        ).having(remedy=remedy)
+        ).having(remedy={} if rater else remedy)
     are_flags = {*times} <= {"0", "1", "0.0", "1.0"}  # rather of labels than of raters
     if all(as_number(word) is not None for word in times) and (are_flags or unit is not None):
         cells = (x for name in alike for x in distinct_cells(frame[name])[1] if not is_blank(x))

@@ -353,6 +353,17 @@ def test_an_aggregate_is_named_if_a_wide_table_is_recognised(name):
     assert remedies == [[{"wide": True, "raters": ["A", "B"]}], []]
 
 
+def test_a_column_of_addresses_does_not_hide_a_wide_table():
+    header, rows = "Nr;Anna;Ben;E-Mail", "1;joy;joy;a@x.de\n2;fear;joy;b@x.de\n{};joy;fear;a@x.de\n"
+    Path("a.csv").write_text(f"{header}\n{rows.format(3)}")
+    shown = invoke("score", "a.csv").stderr
+    assert "Columns 'Anna', 'Ben' have answers in common, as raters have, and 'E-Mail'" in shown
+    assert "If each rater has a column, use --wide and --raters 'Anna,Ben'; if each row" in shown
+    # Two rows for one unit may be annotations, with an answer to each of two questions.
+    Path("a.csv").write_text(f"{header}\n{rows.format(2)}")
+    assert "No column has a usual name for the labels" in invoke("score", "a.csv").stderr
+
+
 def test_a_majority_is_not_suggested_as_a_rater(monkeypatch):
     header = "id,A,B,C,Majority label,Total coded\n"
     rows = "e1,joy,joy,fear,joy,3\ne2,fear,fear,fear,fear,3\ne3,joy,joy,joy,joy,3\n"
