@@ -691,7 +691,7 @@ def test_label_outside_the_codebook():
     )
     assert words.startswith(
         "1 label is not in the codebook: 'suprise' (2 answers, near 'surprise'). First: Unit 1, "
-        "rater 'y'. Correct the answers, or add to the codebook the labels, "
+        "rater 'y'. Correct the answers, add these labels to the codebook, or map them to labels "
     )
 
 
