@@ -412,31 +412,6 @@ def warn_brackets(cells: Sequence[object], label_sep: str) -> None:
         )
 
 
-def warn_columns(families: Sequence[Sequence[object]]) -> None:
-    """Warn if columns are read as raters that have no answer in common with the others.
-
-    `families` are names of columns; between families there is no common answer.
-    """
-    several = [family for family in families if len(family) > 1]
-    alone = [family[0] for family in families if len(family) == 1]
-    if len(several) > 1:
-        first, second = several[:2]
-        warn(
-            f"the columns {listing(first)} are read as raters, and so are {listing(second)}, which "
-            "have no answer in common with them; if only some of them are raters, list these: "
-            f"{option('raters', first)} or {option('raters', second)}.",
-            SetagreeWarning,
-        )
-    elif several and alone:
-        warn(
-            f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
-            f"other; if it is not one, leave it out: {option('raters', several[0])}.",
-            SetagreeWarning,
-            wide=True,
-            raters=several[0],
-        )
-
-
 def is_agreed(rater: object) -> bool:
     """Return whether the name of a column suggests an aggregate of the raters' answers."""
     return any(word.casefold() in _AGREED for word in _WORDS_OF_NAME.findall(str(rater)))

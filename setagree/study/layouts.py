@@ -27,7 +27,7 @@ from setagree.errors import (
     warn,
 )
 from setagree.lazy import pd
-from setagree.study.answer_warnings import TOTALS, is_agreed, warn_agreed, warn_columns, warn_totals
+from setagree.study.answer_warnings import TOTALS, is_agreed, warn_agreed, warn_totals
 from setagree.study.assembly import LongColumns, pick_column
 from setagree.study.codes import (
     MISSING,
@@ -406,7 +406,24 @@ def _warn_families(
         [columns[k].name for k in family if sum(cells[k][1]) >= _ENOUGH]
         for family in answer_families(parts)
     ]
-    warn_columns([family for family in families if family])
+    several = [family for family in families if len(family) > 1]
+    alone = [family[0] for family in families if len(family) == 1]
+    if len(several) > 1:
+        first, second = several[:2]
+        warn(
+            f"the columns {listing(first)} are read as raters, and so are {listing(second)}, which "
+            "have no answer in common with them; if only some of them are raters, list these: "
+            f"{option('raters', first)} or {option('raters', second)}.",
+            SetagreeWarning,
+        )
+    elif several and alone:
+        warn(
+            f"column {shorten(alone[0])} is read as a rater and has no answer in common with any "
+            f"other; if it is not one, leave it out: {option('raters', several[0])}.",
+            SetagreeWarning,
+            wide=True,
+            raters=several[0],
+        )
 
 
 def _warn_texts(columns: Sequence[Column]) -> None:
