@@ -205,7 +205,7 @@ class Columns(Group, panel=COLUMNS):
 
     unit: Text = member("COLUMN", "The unit that was rated.")
     rater: Text = member("COLUMN", "The rater.")
-    labels: Text = member("COLUMN", "The label set of each rating.")
+    labels: Texts = member("COLUMN", "The label set of each rating; repeatable for flags.")
     value: Text = member("COLUMN", "The number or category, if no label set.")
     degree: Text = member("COLUMN", "The degree of the label in each row.")
     wide: bool = flag("Each rater has a column of answers.", "--wide")

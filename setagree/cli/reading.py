@@ -238,12 +238,14 @@ def how_read(reading: Reading) -> LibraryReading:
         say(f"{reading.config}: codebook ignored, because single values have none.")
         codebook = None
     label_sep = reading.label_sep and _unescaped(reading.label_sep)
+    labels: Sequence[str | None] = reading.labels or [None]
     values = {name: value for name, value in vars(reading).items() if name in _OPTIONS}
     return LibraryReading(
         **{
             **values,
             "model": None,  # set apart by the caller
             "rater_columns": reading.role and [reading.role],
+            "labels": [*labels] if len(labels) > 1 else labels[0],
             "label_sep": label_sep,
             "na_values": na_values,
             "empty": None if reading.empty is None else names(reading.empty),

@@ -45,6 +45,7 @@ from setagree.study.codes import TextFrame
 from setagree.study.columns import (
     answer_families,
     answer_parts,
+    check_flags,
     detect_wide_layout,
     flag_columns,
     guess_people,
@@ -587,11 +588,10 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
     except DataError:
         table = as_pandas(frame)
         if flags := flag_columns(table, reading):
-            # the command has no list of flags
-            way = python_or_command(f" ({option('labels')})", "")
-            note_or_warn(f"Read as a table of flags: {_some(flags)}{way}.", note)
+            note_or_warn(f"Read as a table of flags: {_some(flags)} ({option('labels')}).", note)
             table = with_missing_ids(table, flags)
             return _from_table(table, replace(reading, labels=flags), note)
+        check_flags(table, reading)
         eager = _kept(table, reading)
         are_names = all(isinstance(name, str | None) for name in (reading.unit, reading.rater))
         if (

@@ -313,13 +313,15 @@ def _repeats_error(
         (coded.units[key // coded.n_raters], coded.raters[key % coded.n_raters], n)
         for key, n in zip(repeated.index[:3].tolist(), repeated, strict=False)
     ]
+    rows = pd.DataFrame({"key": keys, "value": coded.value_codes})
+    is_doubled = (times == 2).all() and rows.duplicated().sum() == len(times)
     doubled = " Every pair occurs twice: was the file appended to itself?"
     also = row_a_label() if is_long and _may_be_rows_a_label(coded, pd.Series(keys)) else ""
     remedy = {} if also else {"duplicates": "last"}
     return RepeatsError(
         f"{counted_repeats(len(repeated), few)}; use {option('duplicates', 'last')} (corrections), "
         "'first' or 'union'; 'repeats' compares raters with themselves."
-        f"{also}{doubled if (times == 2).all() else ''}"
+        f"{also}{doubled if is_doubled else ''}"
     ).having(rows=numbers[keys == repeated.index[0]].tolist(), remedy=remedy)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -72,6 +72,7 @@ _NOT_ANSWERS = {
 QUESTIONS = {"question", "aspect", "criterion", "dimension", "attribute", "control"}
 """Usual names of a column with the question that a row answers."""
 
+_FLAGS = {"0", "1", "0.0", "1.0", ""}
 _UNNAMED = "column1"
 _MAX_NAMES = 1000
 """Largest number of columns that are searched for a misspelt name."""
@@ -246,11 +247,51 @@ def flag_columns(frame: pd.DataFrame, reading: Reading) -> list[str]:
     is_table = roles.keys() == {"unit", "rater"} and reading.kind is None
     if not (is_table and all(isinstance(name, str) for name in names)):
         return []
+    used = _used(roles.values(), reading)
+    flags = _flags(frame, used)
+    return flags if used.issuperset({*frame} - {*flags}) else []
+
+
+def check_flags(frame: pd.DataFrame, reading: Reading) -> None:
+    """Raise `DataError` for columns of 0 and 1 beside a unit, a rater and other columns.
+
+    If several columns have a usual name of raters, that which differs within each unit is meant.
+    """
+    if reading.kind is not None or not all(isinstance(name, str) for name in frame):
+        return
+    names = [*map(str, frame)]
+    roles = usual_roles(names) | {r: n for r, n in reading.columns.items() if n}
+    if "unit" in roles and "rater" not in roles:
+        usual = [name for tier in _candidates("rater", names) for name in tier]
+        text = frame.astype(str)  # cells may be lists
+        usual = [name for name in usual if not text.duplicated([roles["unit"], name]).any()]
+        if len(usual) == 1:
+            roles["rater"] = usual[0]
+    if roles.keys() != {"unit", "rater"} or not {*roles.values()} <= {*names}:
+        return
+    if len(_distinct(frame[roles["unit"]])) == len(frame):  # rather a wide table
+        return
+    flags = _flags(frame, _used(roles.values(), reading))
+    if len(flags) > 1:
+        remedy: dict[str, Any] = {**roles, "labels": flags}
+        options = [option(*each) for each in remedy.items()]
+        raise DataError(
+            f"Columns {listing(flags)} have only 0 and 1. If they are flags of labels, use "
+            f"{_enumerated(options, 'and')}."
+        ).having(remedy=remedy)
+
+
+def _used(columns: Iterable[str], reading: Reading) -> set[str | None]:
+    """Return columns with a role together with those of options, which are no flags."""
     tested = reading.condition.columns if reading.condition else ()
-    used = {*roles.values(), *reading.further_columns, *tested, reading.filename_column, QUEUED}
-    flags = [str(name) for name in frame if name not in used]
-    cells = ({str(cell).strip() for cell in _distinct(frame[name])} for name in flags)
-    return flags if all(x <= {"0", "1", "0.0", "1.0", ""} for x in cells) else []
+    return {*columns, *reading.further_columns, *tested, reading.filename_column, QUEUED}
+
+
+def _flags(frame: pd.DataFrame, used: Collection[str | None]) -> list[str]:
+    """Return the columns of 0, 1 and some blanks that are not used otherwise."""
+    names = [str(name) for name in frame if name not in used]
+    cells = ({str(cell).strip() for cell in _distinct(frame[name])} for name in names)
+    return [name for name, x in zip(names, cells, strict=True) if x != {""} and x <= _FLAGS]
 
 
 def guess_people(
@@ -382,7 +423,11 @@ def _check_named(names: Sequence[Any], named: Mapping[Role, Any]) -> None:
     }
     if absent:
         which = _enumerated([f"{name!r} for the {role}" for role, name in absent.items()], "or")
-        hints = "".join(did_you_mean(name, names) for name in absent.values())
+        listed = [part.strip() for part in str(absent.get("labels", "")).split(",")]
+        if len(listed) > 1 and present.issuperset(listed):
+            hints = f" For columns of flags, use {option('labels', listed)}."
+        else:
+            hints = "".join(did_you_mean(name, names) for name in absent.values())
         raise DataError(f"There is no column {which}; the {_shown(names)}.{hints}")
     check_roles([*named.items()])
 
@@ -434,6 +479,11 @@ def plain_name(name: object) -> str:
 
 def _stem(name: object) -> str:
     return _SUFFIX.sub("", plain_name(name))
+
+
+def has_rater_ids(name: object) -> bool:
+    """Return whether a column has a usual name of identifiers of raters, such as annotator_id."""
+    return plain_name(name) != _stem(name) and _stem(name) in _USUAL["rater"].split()
 
 
 def _identifying(frame: pd.DataFrame) -> str | None:
@@ -500,7 +550,8 @@ def detect_wide_layout(
     named = [name for role, name in reading.columns.items() if role != "unit" and name is not None]
     usual = usual_roles(str(name) for name in frame)
     rater = usual.get("rater")
-    is_long = bool(named) or reading.kind is not None or {"labels", "value"} & {*usual}
+    is_long = bool(named) or reading.kind is not None or bool({*_ANSWERS} & {*usual})
+    is_long |= rater is None and any(map(has_rater_ids, frame))
     if is_long or not all(isinstance(name, str) for name in frame):
         return None
     unit = reading.unit or guess_wide_unit(frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -41,7 +41,7 @@ from setagree.study.codes import (
     distinct_cells,
     order_of,
 )
-from setagree.study.columns import answer_families, answer_parts, check_roles
+from setagree.study.columns import answer_families, answer_parts, check_roles, has_rater_ids
 from setagree.study.frames import (
     Frame,
     as_pandas,
@@ -376,7 +376,8 @@ def _check_stray_columns(columns: Sequence[Column], *, has_unit: bool) -> None:
     cells, parts = _distinct_answers(columns)
     strays = _strays(cells, parts)
     unlike = [(c.name, *x) for c, x in zip(columns, strays, strict=True) if x[0]]
-    may_be_unit = (odd := _first_named(columns, _NO_RATERS)) is None
+    odd = next((column.name for column in columns if _is_no_rater(column.name)), None)
+    may_be_unit = odd is None
     if not may_be_unit:
         what = "seems not to be a rater; if it is not one,"
     elif unlike:
@@ -385,7 +386,7 @@ def _check_stray_columns(columns: Sequence[Column], *, has_unit: bool) -> None:
             "looks like unit identifiers or free text, not like the answers of a rater "
             f"({n} of its {n_cells} cells are different, and most occur in no other column);"
         )
-    elif (odd := _first_named(columns, UNIT_NAMES)) is not None:
+    elif (odd := next((c.name for c in columns if _plain(c.name) in UNIT_NAMES), None)) is not None:
         what = "has the name of units;"
     else:
         _warn_families(columns, cells, parts)
@@ -474,12 +475,11 @@ def _advice(
     columns: Sequence[Column], parts: Sequence[set[str]], strays: Sequence[tuple[int, int]]
 ) -> tuple[str, list[list[Any]]]:
     """Return the option that lists the possible raters, once per group of columns; the groups."""
-    odd = _NO_RATERS | UNIT_NAMES
     names = [column.name for column in columns]
     possible = [
         k
         for k, (name, (n, _)) in enumerate(zip(names, strays, strict=True))
-        if not n and str(name).strip().lower() not in odd
+        if not (n or _is_no_rater(name) or _plain(name) in UNIT_NAMES)
     ]
     agreed = [names[k] for k in possible if is_agreed(names[k])]
     families = [[names[k] for k in possible if k in family] for family in answer_families(parts)]
@@ -492,10 +492,13 @@ def _advice(
     return f"{' or '.join(option('raters', family) for family in several)}{end}", several
 
 
-def _first_named(columns: Sequence[Column], names: set[str]) -> Hashable | None:
-    """Return the first column with one of the names in any case, or None."""
-    spelled = (column.name for column in columns)
-    return next((name for name in spelled if str(name).strip().lower() in names), None)
+def _is_no_rater(name: object) -> bool:
+    """Return whether a column has the name of something else than the answers of a rater."""
+    return _plain(name) in _NO_RATERS or has_rater_ids(name)
+
+
+def _plain(name: object) -> str:
+    return str(name).strip().lower()
 
 
 def _may_identify(cell: object) -> bool:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_support import invoke
+from cli_support import invoke, ok, refusal
 
 import setagree as sa
-from setagree.errors import FileError, MissingMarkerWarning
+from setagree.errors import DataError, FileError, MissingMarkerWarning
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
@@ -377,3 +377,48 @@ def test_bytes_that_are_not_text_end_in_one_error():
     shown = invoke("score", "a.png")
     assert shown.exit_code == 2
     assert "is not UTF-8: byte 0x89 at offset 0" in shown.stderr
+
+
+class TestFlagsBesideText:
+    """Flags of labels beside a unit, a rater and a text, as in ConvAbuse."""
+
+    CELLS = (
+        "example_id,annotator_id,user,abuse,insult\n0,1,hello,0,1\n0,2,hello,1,1\n"
+        "1,1,bye,0,0\n1,2,bye,0,1\n2,1,hello,1,0\n2,2,hello,0,0\n"
+    )
+    NAMED = ("--unit", "example_id", "--rater", "annotator_id")
+
+    @pytest.mark.parametrize("text", ["user", "text"])
+    def test_labels_are_proposed(self, text):
+        Path("flags.csv").write_text(self.CELLS.replace("user", text))
+        said = refusal("score", "flags.csv")
+        ways = "--unit 'example_id', --rater 'annotator_id' and --labels 'abuse' --labels 'insult'."
+        assert said.endswith(
+            f"Columns 'abuse', 'insult' have only 0 and 1. If they are flags of labels, use {ways}"
+        )
+        with pytest.raises(DataError) as caught:
+            sa.read("flags.csv")
+        study = sa.read("flags.csv", **caught.value.remedy)
+        assert study.n_raters == 2
+        assert {*study.values} == {
+            frozenset(x) for x in [(), ("abuse",), ("insult",), ("abuse", "insult")]
+        }
+
+    def test_labels_are_repeated(self):
+        """Each column counts, where the last alone would give other values."""
+        Path("flags.csv").write_text(self.CELLS)
+        flags = ("--labels", "abuse", "--labels", "insult")
+        assert "3 units, 2 raters, 6 ratings, 4 distinct sets" in ok(
+            "score", "flags.csv", *self.NAMED, *flags
+        )
+        said = refusal("score", "flags.csv", *self.NAMED, "--labels", "abuse,insult")
+        assert said.endswith("For columns of flags, use --labels 'abuse' --labels 'insult'.")
+
+    def test_identifiers_of_raters_are_no_rater(self):
+        Path("scores.csv").write_text(self.CELLS.replace(",1\n", ",3\n"))
+        said = refusal("score", "scores.csv")
+        assert "Columns 'annotator_id', 'user' could each be the rater; name one with" in said
+        assert "--wide" not in said
+        said = refusal("score", "scores.csv", "--wide")
+        assert "column 'annotator_id' seems not to be a rater" in said
+        assert "--raters 'abuse,insult'" in said

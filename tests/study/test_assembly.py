@@ -212,6 +212,10 @@ class TestDuplicates:
         assert sentence.startswith("3 pairs of unit and rater annotated more than once (unit 'u', ")
         assert sentence.endswith(" Every pair occurs twice: was the file appended to itself?")
 
+    def test_twice_with_other_answers(self):
+        rows = [("u", "x", "a"), ("v", "x", "b"), ("u", "x", "a"), ("v", "x", "a")]
+        assert "appended" not in refusal(rows, error=RepeatsError)
+
     def test_long_names_are_cut(self):
         assert len(refusal([("u" * 9999, "x" * 9999, "a")] * 2, error=RepeatsError)) < 400
 
