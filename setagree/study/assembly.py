@@ -388,9 +388,9 @@ def code_ids(column: Column, role: str) -> tuple[Codes, npt.NDArray[np.object_]]
         bad = np.flatnonzero(unnamed)
         n = len({*row_numbers(column)[bad].tolist()})  # columns of raters are joined
         way, remedy = f"name the {role} or drop the rows", dict[str, str]()
-        if column.name is not None and _may_be_merged(unnamed):
+        if role == "unit" and column.name is not None and _may_be_merged(unnamed):
             way = (
-                f"cells may be merged, with their text in the first row only. Write the {role} in "
+                "cells may be merged, with their text in the first row only. Write the unit in "
                 f"every row (in pandas: df[{column.name!r}].ffill())"
             )
         elif column.name is not None and role in {"unit", "rater"}:
