@@ -410,7 +410,7 @@ def _may_be_merged(blank: npt.NDArray[np.bool_]) -> bool:
     n_filled = int(np.count_nonzero(~blank))
     n_before = int(np.count_nonzero(blank[1:] & ~blank[:-1]))
     is_half = 2 * n_filled <= len(blank) and not blank[0]
-    return bool(is_half and n_filled > 1 and 4 * n_before >= 3 * n_filled)
+    return bool(is_half and n_filled > 2 and 4 * n_before >= 3 * n_filled)
 
 
 def _without_blank_rows(long: LongColumns, reading: Reading) -> LongColumns:

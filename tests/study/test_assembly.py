@@ -128,11 +128,11 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("units", "are_merged"),
         [
-            (["u", None, "v", None], True),
+            (["u", None, "v", None, "w", None], True),
+            (["u", None, "v", None], False),
             (["u", "", "", "v", "", "w", "", "", "z"], True),  # z has one rater
-            (["u", "v", None, "w", None], False),
-            ([None, "u", None, "v"], False),
-            (["u", None], False),
+            (["u", "v", None, "w", None, None], False),
+            ([None, "u", None, "v", None, "w"], False),
         ],
     )
     def test_merged_cells(self, units, are_merged):
