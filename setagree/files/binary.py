@@ -32,6 +32,7 @@ from setagree.study.frames import as_pandas
 _MAX_UNPACKED = 2**32
 _MAX_XML = 2**31
 _FEW_BYTES = 2**20
+_FIRST_ROWS = 20
 
 
 def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
@@ -157,11 +158,11 @@ def _loaded(file: BinaryIO, *, data_only: bool = False) -> Any:
 
 
 def _width(rows: Iterable[Sequence[object]]) -> int:
-    """Return the largest number of cells in a row; 2 or more is enough."""
+    """Return the largest number of cells in one of the first rows, up to one with two cells."""
     width = 0
-    for row in rows:
+    for n, row in enumerate(rows):
         width = max(width, sum(cell not in (None, "") for cell in row))
-        if width > 1:
+        if width > 1 and n >= _FIRST_ROWS:
             break
     return width
 
@@ -186,10 +187,11 @@ def _sheet_name(source: Source, rows: Mapping[str, Iterable[Sequence[object]]]) 
     if not filled:
         raise FileError(f"{source} has no cells.")
     if len(tables) > 1:
+        widest = max(tables, key=widths.__getitem__)  # others may be legends
         raise FileError(
             f"{source} has cells in {len(filled)} sheets ({listing(filled)}); "
-            f"choose one with {option('sheet', tables[0])}."
-        ).having(remedy={"sheet": tables[0]})
+            f"choose one with {option('sheet', widest)}."
+        ).having(remedy={"sheet": widest})
     if len(filled) > 1:
         others = listing([title for title in filled if title != tables[0]])
         way = option("sheet", tables[0])

@@ -90,6 +90,10 @@ def test_sheets(tmp_path):
         FileError, match=r"has cells in 2 sheets \('a', 'b'\); choose one with sheet"
     ):
         read_table(path)
+    legend = [[cell("code"), cell("meaning")], [cell("1"), cell("joy")]]
+    with pytest.raises(FileError, match=r"choose one with sheet='coding'") as caught:
+        read_table(workbook(tmp_path, {"legend": legend, "coding": ROWS}, "two.ods"))
+    assert caught.value.remedy == {"sheet": "coding"}
     assert len(read_table(path, sheet="b")) == 1
     assert len(read_table(path, sheet=2)) == 1
 
