@@ -8,6 +8,8 @@ import setagree as sa
 from setagree.errors import FileError
 from setagree.files.tables import read_table
 
+pytest.importorskip("python_calamine", reason="the extra 'files' is not installed")
+
 NAMES = (
     'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
     'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '

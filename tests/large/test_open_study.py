@@ -337,7 +337,8 @@ class TestOptionsOfEngines:
 
     @pytest.mark.parametrize("make", ["polars", "duckdb"])
     def test_read_into_memory(self, make):
-        pl, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+        pl = pytest.importorskip("polars", reason="Polars is not installed")
+        duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
         rows = {"doc": [1, 2], "ann": ["joy", "fear"], "bob": ["joy", "joy"]}
         frame = pl.DataFrame(rows)
         lazy = frame.lazy() if make == "polars" else duckdb.from_arrow(frame.to_arrow())

@@ -231,7 +231,8 @@ class TestReducedTables:
     @pytest.mark.parametrize("make", ["polars", "duckdb"])
     @pytest.mark.parametrize("drawn", [{"population_size": 50}, {"sampling_weight": WEIGHTS}])
     def test_lazy_tables_are_read_into_memory(self, make, drawn):
-        pl, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+        pl = pytest.importorskip("polars", reason="Polars is not installed")
+        duckdb = pytest.importorskip("duckdb", reason="the extra 'files' is not installed")
         rows = STUDY.to_long()
         table = pl.DataFrame({x: rows[x].tolist() for x in ("unit", "rater")}).with_columns(
             labels=pl.Series([", ".join(sorted(x)) or "[]" for x in rows["labels"]])
