@@ -48,21 +48,7 @@ MOST_STEPS = 10_000_000_000
 def check_cost(what: str, *, n_bytes: float = 0, n_steps: float = 0, instead: str) -> None:
     """Raise `CostError` if the estimated memory or number of steps exceeds its limit.
 
-    Parameters
-    ----------
-    what : str
-        The computation, as the subject of a sentence.
-    n_bytes, n_steps : float
-        Estimated cost.
-    instead : str
-        Sentence that names a smaller request within the limits.
-
-    Examples
-    --------
-    >>> check_cost("The table of all pairs", n_bytes=5e9, instead="Leave out rare values.")
-    Traceback (most recent call last):
-    setagree.errors.CostError: The table of all pairs would take about 5.0 GB of memory; the limit \
-is 2.0 GB. Leave out rare values.
+    `what` is the subject of the message, and `instead` its last sentence, on a smaller request.
     """
     if n_bytes > MOST_BYTES:
         raise CostError(
@@ -92,13 +78,7 @@ def check_level(level: object) -> None:
 
 
 def as_generator(rng: Rng) -> np.random.Generator:
-    """Return a new Generator for a seed; return a Generator unchanged.
-
-    Raises
-    ------
-    OptionError
-        `rng` is neither.
-    """
+    """Return a new Generator for a seed; return a Generator unchanged."""
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
@@ -108,15 +88,7 @@ def as_generator(rng: Rng) -> np.random.Generator:
 
 
 def check_drawing(n_resamples: int, n_entries: int, *, name: str = "n_resamples") -> None:
-    """Raise `CostError` if `n_resamples` resamples of `n_entries` entries exceed the limits.
-
-    Examples
-    --------
-    >>> check_drawing(999_999_999_999, 60)
-    Traceback (most recent call last):
-    setagree.errors.CostError: 999,999,999,999 resamples would take about 32,000.0 GB of memory; \
-the limit is 2.0 GB. Use at most n_resamples=62500000.
-    """
+    """Raise `CostError` if `n_resamples` resamples of `n_entries` entries exceed the limits."""
     n, n_entries = min(int(n_resamples), 10**18), max(n_entries, 1)
     limit = min(MOST_BYTES // _BYTES_PER_ESTIMATE, MOST_STEPS // n_entries)
     instead = f"Use at most {option(name, limit)}." if limit else "Use fewer units."
@@ -142,13 +114,7 @@ def expanded(path: str | os.PathLike[str]) -> Path:
 
 
 def on_this_computer(path: str | os.PathLike[str]) -> str:
-    """Return the name of a file, with ~ replaced by the user's home folder.
-
-    Raises
-    ------
-    FileError
-        The name is a web address.
-    """
+    """Return a file name with ~ replaced by the home folder; raise `FileError` for an address."""
     name = os.path.expanduser(os.fspath(path))  # noqa: PTH111 - Path's raises for unknown users
     address = _ADDRESS.match(name)
     if address is None or os.path.lexists(name):
@@ -273,18 +239,6 @@ def public(function: F) -> F:
     """Wrap a public function so that the error for an unknown option names the right one.
 
     The signature is unchanged.
-
-    Examples
-    --------
-    >>> @public
-    ... def draw(*, n_resamples=10, rng=None):
-    ...     return n_resamples
-    >>> draw(seed=1)
-    Traceback (most recent call last):
-    setagree.errors.UnknownOptionError: seed= is called rng=.
-    >>> draw(n_resample=1)
-    Traceback (most recent call last):
-    setagree.errors.UnknownOptionError: draw() has no n_resample=. Did you mean n_resamples=?
     """
     options = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in options.values()):
@@ -327,11 +281,6 @@ def called_elsewhere(wrong: str, options: Collection[str]) -> tuple[str, str] | 
     """Return the option that `wrong` names in other packages, and a note on the difference.
 
     Return None if there is no such option.
-
-    Examples
-    --------
-    >>> called_elsewhere("confidence", ["level", "rng"])
-    ('level', '')
     """
     names = (n for n, others in _ALSO.items() if n in options and wrong.lower() in others.split())
     name = next(names, None)
@@ -398,13 +347,7 @@ def check_target(target: Path) -> None:
 
 
 def replace_file(target: Path, content: str | bytes) -> None:
-    """Write a file and replace the old one, if any. A link to the file stays a link.
-
-    Raises
-    ------
-    FileError
-        The file cannot be written. The old file is then unchanged.
-    """
+    """Write a file and then replace the old one, if any. A link to the file stays a link."""
     if isinstance(content, str):
         # A label may contain a lone surrogate, which UTF-8 cannot encode.
         content = content.encode("utf-8", "backslashreplace")

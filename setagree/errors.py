@@ -201,14 +201,7 @@ def missing_package(what: str, package: str, extra: str) -> MissingDependencyErr
 
 @contextmanager
 def spelling(called: Mapping[str, str]) -> Iterator[None]:
-    """Spell options in messages as on the command line.
-
-    Examples
-    --------
-    >>> with spelling({"blank": "--blank"}):
-    ...     option("blank", "empty")
-    "--blank 'empty'"
-    """
+    """Spell options in messages as on the command line."""
     token = _CALLED.set({**_CALLED.get(), **called})
     try:
         yield
@@ -220,11 +213,6 @@ def option(name: str, value: object = ..., *, limit: int = sys.maxsize) -> str:
     """Return an option as the caller spells it, with its value if one is passed.
 
     An option that the command line lacks is spelled as in Python.
-
-    Examples
-    --------
-    >>> option("where"), option("blank", "empty"), option("na_values", ["NA", "?"])
-    ('where=', "blank='empty'", "na_values=['NA', '?']")
     """
     called = _CALLED.get().get(name)
     if called is None:

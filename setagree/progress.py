@@ -37,14 +37,7 @@ def track(items: Iterable[T], *, total: int, what: str, at_once: int = 1) -> Ite
 
 @contextmanager
 def stages(what: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
-    """Yield a function that takes the stage of the work, which is shown after a second.
-
-    Examples
-    --------
-    >>> with stages("report", 2) as reached:
-    ...     for stage in ("labels", "raters"):
-    ...         reached(stage)
-    """
+    """Yield a function that takes the stage of the work, which is shown after a second."""
     of_total = "" if total is None else " {n_fmt}/{total_fmt} |{bar}|"
     form = f"{{desc}}{of_total} [{{elapsed}}]"
     with _line(total=total, desc=what, bar_format=form) as bar:

@@ -66,25 +66,8 @@ def _with_values(
 ) -> pd.DataFrame:
     """Return a table of units or raters with further columns, with None if there is no value.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The table of units or raters, which are its index.
-    table : DataFrame
-        The table with the columns.
-    by : str or None
-        The column that identifies them, or None for the index.
-    names : list of str
-        The columns.
-    what : {"unit", "rater"}
-        Their role.
-    numbers : collection of str
-        The columns whose cells are numbers, not names of groups.
-
-    Raises
-    ------
-    DataError
-        A column is absent, or has several values for one unit or rater.
+    The index of `frame` are the units or raters, which the column `by` of `table` identifies, or
+    its index if `by` is None. Columns in `numbers` have numbers, the others names of groups.
     """
     ids = as_objects(table.index) if by is None else as_objects(pick_column(table, by))
     codes, listed = pd.factorize(ids)
@@ -218,13 +201,6 @@ def marked_models(study: Annotations) -> list[Any]:
     """Return the raters that are marked as models: by `IS_MODEL`, or by a column of roles.
 
     A column of roles has "human" and "model", or synonyms, and nothing else.
-
-    Examples
-    --------
-    >>> import setagree as sa
-    >>> study = sa.simulate(4, 2, rng=1).with_raters({"role": {"r1": "human", "r2": "model"}})
-    >>> marked_models(study)
-    ['r2']
     """
     models = dict[Any, None]()
     for name, cells in () if study.rater_table is None else study.raters_frame.items():
@@ -240,13 +216,6 @@ def likely_models(study: Annotations, *, maybe: bool = False) -> list[Any]:
     """Return the raters that are not marked as models but have the name of one, such as gpt-4o.
 
     With `maybe`, return those whose names people may also have.
-
-    Examples
-    --------
-    >>> from setagree import Annotations
-    >>> study = Annotations.from_triples([("llama-3-70b", 1, "a"), ("Claude", 1, "a")])
-    >>> likely_models(study), likely_models(study, maybe=True)
-    (['llama-3-70b'], ['Claude'])
     """
     marked, pattern = marked_models(study), _MAYBE_MODEL if maybe else _MODEL_NAME
     return [x for x in study.raters.tolist() if x not in marked and pattern.match(str(x))]
@@ -268,14 +237,7 @@ def models_sentences(study: Annotations) -> list[str]:
 
 
 def set_apart(study: Annotations, models: str | Sequence[str]) -> Annotations:
-    """Return the study without the models, which are listed in its `models_apart`.
-
-    Examples
-    --------
-    >>> import setagree as sa
-    >>> set_apart(sa.simulate(4, 3, rng=1), "r3").models_apart
-    ('r3',)
-    """
+    """Return the study without the models, which are listed in its `models_apart`."""
     listed = [models] if isinstance(models, str) else models
     check_list("model", listed, "raters")
     names = find_names([*map(str, listed)], study.raters.tolist())
@@ -328,13 +290,7 @@ def with_raters(
 
 
 def read_raters(study: Annotations, table: pd.DataFrame, reading: Reading) -> Annotations:
-    """Return the study with the rater columns of its table.
-
-    Raises
-    ------
-    DataError
-        A column is absent, or has several values for one rater.
-    """
+    """Return the study with the rater columns of its table."""
     names = reading.rater_columns or []
     check_list("rater_columns", names, "columns")
     if not names:
@@ -344,15 +300,7 @@ def read_raters(study: Annotations, table: pd.DataFrame, reading: Reading) -> An
 
 
 def named_raters(data: Frame, reading: Reading) -> tuple[Frame, Reading]:
-    """Return a table with a column of raters, composed of the rater columns if it has none.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame({"unit": [1], "model": ["gpt"], "run": [2], "labels": ["a"]})
-    >>> table, how = named_raters(runs, Reading(rater_columns=["model", "run"]))
-    >>> table["rater"].tolist()
-    ['gpt / 2']
-    """
+    """Return a table with a column of raters, composed of the rater columns if it has none."""
     names = reading.rater_columns or []
     check_list("rater_columns", names, "columns")
     if not names or reading.rater is not None:
@@ -521,26 +469,14 @@ def _sized_design(design: Sampling, chance: Chance) -> Sampling:
 
 
 def read_column(study: Annotations, of_unit: OfUnits, role: str) -> pd.Series[Any]:
-    """Return the value of each unit in a column of units, or in a mapping.
-
-    Raises
-    ------
-    DataError
-        The study has no such column, or some units have no value in it.
-    """
+    """Return the value of each unit in a column of units, or in a mapping."""
     study, name = _with_column(study, of_unit, role)
     column: pd.Series[Any] = study.units_frame[name].reset_index(drop=True)
     return column
 
 
 def read_units(study: Annotations, table: pd.DataFrame, reading: Reading) -> Annotations:
-    """Return the study with the unit columns of its table and its sampling design.
-
-    Raises
-    ------
-    DataError
-        A column is absent, or has several values for one unit.
-    """
+    """Return the study with the unit columns of its table and its sampling design."""
     if reading.unit_columns is not None:
         check_list("unit_columns", reading.unit_columns, "columns")
     if not reading.of_units:

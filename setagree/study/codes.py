@@ -302,10 +302,7 @@ def used_labels(values: Iterable[LabelSet]) -> LabelSet:
 def factorise(column: Column) -> tuple[Codes, npt.NDArray[np.object_]]:
     """Return codes in the order of first occurrence, -1 for missing, and the distinct cells.
 
-    Raises
-    ------
-    TypeError, ValueError, NotImplementedError
-        Some cells cannot be hashed.
+    Cells that cannot be hashed raise `TypeError`, `ValueError` or `NotImplementedError`.
     """
     if _is_short_text(column):
         codes, cells = _factorise_text(column)
@@ -499,13 +496,7 @@ def as_ordered(column: pd.Series[Any], order: Iterable[Any]) -> pd.Series[Any]:
 
 
 def order_of(column: pd.Series[Any] | pd.Index[Any]) -> tuple[Any, ...]:
-    """Return the categories of an ordered categorical in their order; () for other columns.
-
-    Examples
-    --------
-    >>> order_of(pd.Series(pd.Categorical(["b"], categories=["b", "a"], ordered=True)))
-    ('b', 'a')
-    """
+    """Return the categories of an ordered categorical in their order; () for other columns."""
     return tuple(column.dtype.categories) if is_ordered(column.dtype) else ()
 
 
@@ -708,13 +699,7 @@ def in_use(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Cod
 
 
 def entries_of(indptr: Codes, rows: Codes) -> npt.NDArray[np.int64]:
-    """Return the positions of the entries of compressed rows, row after row.
-
-    Examples
-    --------
-    >>> entries_of(np.array([0, 2, 3, 5]), np.array([2, 0])).tolist()
-    [3, 4, 0, 1]
-    """
+    """Return the positions of the entries of compressed rows, row after row."""
     starts = indptr[rows]
     lengths = indptr[rows + 1] - starts
     entries = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)

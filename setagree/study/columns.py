@@ -99,16 +99,6 @@ def guess_columns(
     """Return the columns of a long table: those that are passed, and the others by usual names.
 
     Labels take precedence over single values.
-
-    Raises
-    ------
-    DataError
-        A named column is absent, or no column or several columns have a usual name for a role.
-
-    Examples
-    --------
-    >>> guess_columns(["Doc ID", "annotator", "tags", "seconds"])
-    Columns(unit='Doc ID', rater='annotator', labels='tags', value=None)
     """
     roles: dict[Role, str | None] = {"unit": unit, "rater": rater, "labels": labels, "value": value}
     listed = list(names)
@@ -128,13 +118,7 @@ def has_answers(names: Sequence[str]) -> bool:
 
 
 def with_columns(reading: Reading, names: Iterable[str]) -> Reading:
-    """Return the reading of a long table with all its columns, guessed by `guess_columns`.
-
-    Examples
-    --------
-    >>> with_columns(Reading(rater="who"), ["doc", "who", "tags"]).columns
-    {'unit': 'doc', 'rater': 'who', 'labels': 'tags', 'value': None}
-    """
+    """Return the reading of a long table with all its columns, guessed by `guess_columns`."""
     columns, flags, listed = reading.columns, reading.labels, list(names)
     further = [name for name in reading.further_columns if name not in columns.values()]
     names = [name for name in listed if name not in further]
@@ -167,13 +151,6 @@ def check_role(reading: Reading, names: Iterable[str], column: str, spelled: str
     """Raise `OptionError` if the column of an option already has a role.
 
     `spelled` is the option with its value, for the message.
-
-    Examples
-    --------
-    >>> names = ["unit", "rater", "labels"]
-    >>> check_role(Reading(), names, "labels", "by='labels'")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    setagree.errors.OptionError: by='labels': this column is already used as the labels; name...
     """
     try:
         used = with_columns(reading, names).columns
@@ -190,11 +167,6 @@ def usual_roles(names: Iterable[str]) -> dict[Role, str]:
     """Return the columns whose usual names are unambiguous, by role.
 
     Answers are included only together with a unit and a rater: labels, otherwise single values.
-
-    Examples
-    --------
-    >>> usual_roles(["doc", "who", "tags"]), usual_roles(["text_id", "note", "remark"])
-    ({'unit': 'doc', 'rater': 'who', 'labels': 'tags'}, {'unit': 'text_id'})
     """
     listed, columns = list(names), dict[Role, str]()
     for role in ("unit", "rater"):
@@ -213,12 +185,6 @@ def guess_wide_unit(frame: pd.DataFrame) -> str | None:
 
     This is the first column with a usual name. Without one, it is the first column whose cells are
     distinct and occur in no other column, if the other columns have cells in common.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"q": ["u1", "u2"], "ann": ["a", "b"], "bob": ["a", "a"]})
-    >>> guess_wide_unit(table), guess_wide_unit(table[["ann", "bob"]])
-    ('q', None)
     """
     tiers = _candidates("unit", list(frame.columns))
     if usual := next((tier for tier in tiers if tier), None):
@@ -234,14 +200,7 @@ def guess_wide_unit(frame: pd.DataFrame) -> str | None:
 
 
 def flag_columns(frame: pd.DataFrame, reading: Reading) -> list[str]:
-    """Return the columns of 0, 1 and blanks of a table with a unit, a rater and nothing else.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"doc": [1, 2], "who": ["ann", "ann"], "joy": [0, 1], "fear": [1, 0]})
-    >>> flag_columns(table, Reading())
-    ['joy', 'fear']
-    """
+    """Return the columns of 0, 1 and blanks of a table with a unit, a rater and nothing else."""
     roles = usual_roles(map(str, frame)) | {r: n for r, n in reading.columns.items() if n}
     names = [*frame, *roles.values()]
     is_table = roles.keys() == {"unit", "rater"} and reading.kind is None
@@ -301,11 +260,6 @@ def guess_people(
 
     `units` is a pattern of the columns of answers, such as ``"Text *"``. Default: all columns that
     do not have a usual name of a time, a comment or a rater.
-
-    Examples
-    --------
-    >>> guess_people(["Timestamp", "Email Address", "Text 1", "Text 2"])
-    ('Email Address', ['Text 1', 'Text 2'])
     """
     listed = list(names)
     if rater is None:
@@ -324,14 +278,7 @@ def guess_people(
 
 
 def with_missing_ids(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.DataFrame:
-    """Return a table in which identifiers of blank text are missing.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"unit": ["u1", " "], "labels": ["a", ""]})
-    >>> with_missing_ids(table, ["unit"]).isna().to_numpy().tolist()
-    [[False, False], [True, False]]
-    """
+    """Return a table in which identifiers of blank text are missing."""
     for name in {*names} & {*frame}:
         cells = _distinct(frame[name])
         if blank := [cell for cell in cells if isinstance(cell, str) and not cell.strip()]:
@@ -374,13 +321,7 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
 
 
 def questions_hint(names: Iterable[object]) -> str:
-    """Return a sentence on how to read a column of questions, or "" if no name suggests one.
-
-    Examples
-    --------
-    >>> questions_hint(["item", "question"])
-    " If 'question' has the question that a row answers, use by_question(data, 'question')."
-    """
+    """Return a sentence on how to read a column of questions, or "" if no name suggests one."""
     name = next((str(name) for name in names if plain_name(name) in QUESTIONS), None)
     if name is None:
         return ""
@@ -433,14 +374,7 @@ def _check_named(names: Sequence[Any], named: Mapping[Role, Any]) -> None:
 
 
 def check_roles(named: Sequence[tuple[Role, Any]]) -> None:
-    """Raise an error for a column that has two roles.
-
-    Examples
-    --------
-    >>> check_roles([("unit", "doc"), ("rater", "doc")])
-    Traceback (most recent call last):
-    setagree.errors.DataError: One column cannot have two roles: unit='doc', rater='doc'.
-    """
+    """Raise an error for a column that has two roles."""
     hashable = [(role, name) for role, name in named if isinstance(name, Hashable)]
     roles: dict[Any, set[Role]] = {}
     for role, name in hashable:
@@ -540,12 +474,6 @@ def detect_wide_layout(
     In a wide table no column has a usual name of a rater or of answers, and each column except that
     of the unit has labels in common with another. The unit is None if each row is a unit. If
     some columns have no labels in common, such as one of e-mail addresses, an error names them.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"id": [1, 2], "ann": ["joy", "fear"], "bob": ["joy, fear", "joy"]})
-    >>> detect_wide_layout(table, Reading())
-    ('id', ['ann', 'bob'])
     """
     named = [name for role, name in reading.columns.items() if role != "unit" and name is not None]
     usual = usual_roles(str(name) for name in frame)

@@ -38,21 +38,7 @@ _ENOUGH = 3
 
 
 def from_degrees(frame: pd.DataFrame, reading: Reading) -> LongColumns:
-    """Read a long table with one row for each unit, rater and label, and its degree.
-
-    Raises
-    ------
-    DataError
-        A label has no degree, or a degree that is negative or not a number; a rating has a label
-        twice, or a row without a label next to others.
-
-    Examples
-    --------
-    >>> rows = [("u1", "ann", "joy", 0.8), ("u1", "ann", "fear", 0.2), ("u1", "bob", "joy", 0)]
-    >>> table = pd.DataFrame(rows, columns=["unit", "rater", "labels", "degree"])
-    >>> from_degrees(table, Reading(unit="unit", rater="rater", degree="degree")).answer.tolist()
-    [Degrees({'joy': 0.8, 'fear': 0.2}), Degrees({})]
-    """
+    """Read a long table with one row for each unit, rater and label, and its degree."""
     name = str(reading.degree)
     long = from_long(frame, reading.unit, reading.rater, reading.answer)
     if not len(frame):

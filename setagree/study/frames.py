@@ -80,11 +80,6 @@ def as_pandas(data: Frame, names: Iterable[object] | None = None) -> pd.DataFram
     Arrow, so that only their distinct cells become Python objects, and ordered categories remain
     ordered. Numbers and flags with missing cells become nullable, so that large whole numbers keep
     all digits.
-
-    Raises
-    ------
-    DataError
-        The object is not a table, or has no such column.
     """
     frame = open_frame(data)
     if isinstance(frame, pd.DataFrame | TextFrame):
@@ -110,11 +105,6 @@ def without_dictionary(column: Column) -> Column:
 
     pandas treats a null in a dictionary as a cell, does not join chunks with different
     dictionaries, and counts their unused entries as distinct cells.
-
-    Examples
-    --------
-    >>> without_dictionary(pd.Series(["a", None])).isna().tolist()
-    [False, True]
     """
     if not hasattr(getattr(column.dtype, "pyarrow_dtype", None), "index_type"):
         return column
@@ -124,13 +114,7 @@ def without_dictionary(column: Column) -> Column:
 
 
 def is_inexact(column: Column) -> bool:
-    """Return whether a column has floats that are too large to represent whole numbers exactly.
-
-    Examples
-    --------
-    >>> is_inexact(pd.Series([0.5, 2.0**53])), is_inexact(pd.Series([2**60]))
-    (True, False)
-    """
+    """Return whether a column has floats that are too large to represent whole numbers exactly."""
     if not pd.api.types.is_float_dtype(column.dtype):
         return False
     return bool((column.abs() >= EXACT).any())
@@ -145,13 +129,7 @@ def inexact_ids(role: str) -> DataError:
 
 
 def stacked(columns: Sequence[Column]) -> Column:
-    """Return the concatenated columns; whole numbers among floats keep all digits.
-
-    Examples
-    --------
-    >>> stacked([pd.Series([2**53 + 1]), pd.Series([0.5])]).tolist()
-    [9007199254740993, 0.5]
-    """
+    """Return the concatenated columns; whole numbers among floats keep all digits."""
     kind = columns[0].dtype
     if isinstance(kind, np.dtype) and all(column.dtype == kind for column in columns):
         return pd.Series(np.concatenate([column.to_numpy() for column in columns]), dtype=kind)
@@ -288,14 +266,7 @@ _INDEX = "\0row"
 
 
 def numbered(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose rows keep their numbers when some are dropped.
-
-    Examples
-    --------
-    >>> table = numbered(pd.DataFrame({"unit": ["u1", "u2", "u3"]}))
-    >>> row_numbers(table[table["unit"] != "u2"]["unit"]).tolist()
-    [1, 3]
-    """
+    """Return a table whose rows keep their numbers when some are dropped."""
     if table.index.name == _INDEX:
         return table
     return table.set_axis(numbered_rows(np.arange(len(table)) + 1), axis=0)

@@ -36,13 +36,6 @@ def as_number(value: object) -> Number | None:
     Equal numbers are one answer, whatever their type or spelling: the text ``"0.1"``,
     ``Decimal("0.1")`` and the float 0.1; 1, 1.0 and ``"1e0"``. A whole number is an int. Return NaN
     if double precision does not represent the number, because it might equal another one.
-
-    Examples
-    --------
-    >>> as_number("1e2"), as_number(Decimal("0.10")), as_number("1,5")
-    (100, 0.1, None)
-    >>> as_number(2**53 + 1), as_number("0.10000000000000000001"), as_number(Fraction(1, 3))
-    (nan, nan, nan)
     """
     near = as_float(value)
     if near is None:
@@ -106,13 +99,7 @@ def _is_held(value: Any, near: float) -> bool:
 
 
 def number_of_json(text: str) -> float | Decimal:
-    """Return a number in JSON as a float, or as a Decimal if the float is another number.
-
-    Examples
-    --------
-    >>> number_of_json("1.0"), number_of_json("9007199254740993.0")
-    (1.0, Decimal('9007199254740993.0'))
-    """
+    """Return a number in JSON as a float, or as a Decimal if the float is another number."""
     near = float(text)
     if _is_held(text, near):
         return near
@@ -126,11 +113,6 @@ def exact(value: str | float | Decimal | Fraction) -> Fraction | float:
     """Return the exact number that a scalar is or spells; a float is its shortest decimal form.
 
     Numbers with more than 4,000 digits before or after the point become infinity.
-
-    Examples
-    --------
-    >>> exact(0.1), exact("9007199254740993")
-    (Fraction(1, 10), Fraction(9007199254740993, 1))
     """
     if isinstance(value, int | Fraction):
         return Fraction(value)
@@ -149,11 +131,6 @@ def usual_spelling(cell: object) -> str:
     A plus sign is removed, a zero before the point added, and a point with only zeros after it
     removed, because programs write 1.0 for 1 in a column with missing cells. Leading zeros (007),
     trailing zeros after another digit (1.10) and exponents remain, because they distinguish codes.
-
-    Examples
-    --------
-    >>> [usual_spelling(x) for x in ("+1", "1.00", ".5", "007", "1.10", "1E2", 100.0)]
-    ['1', '1', '0.5', '007', '1.10', '1E2', '100']
     """
     text = cell if isinstance(cell, str) else _decimal_form(cell)
     text = _NO_FRACTION.sub("", text.removeprefix("+"))
@@ -163,13 +140,7 @@ def usual_spelling(cell: object) -> str:
 
 
 def inferred(cells: npt.NDArray[np.object_]) -> pd.Series[Any]:
-    """Return a column of numbers, text or objects, without rounding whole numbers to floats.
-
-    Examples
-    --------
-    >>> inferred(np.array([2**53 + 1, 0.5], dtype=object)).tolist()
-    [9007199254740993, 0.5]
-    """
+    """Return a column of numbers, text or objects, without rounding whole numbers to floats."""
     objects = pd.Series(cells, dtype=object)
     try:
         column = objects.infer_objects()

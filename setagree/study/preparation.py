@@ -68,17 +68,6 @@ def in_order(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Return a long table with a rater's answers to one unit in the order of a column.
 
     Only rows of the same unit and rater are exchanged, so that units and raters keep their order.
-
-    Raises
-    ------
-    DataError
-        The column is absent, some rows have no time in it, or the times have no known order.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"unit": [1, 2, 1], "rater": "ann", "at": [9, 1, 5], "labels": "abc"})
-    >>> in_order(table, Reading(unit="unit", rater="rater", order_by="at"))["at"].tolist()
-    [5, 1, 9]
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # reading the study repeats all warnings
@@ -149,32 +138,9 @@ def read_times(cells: pd.Series[Any], name: str, *, are_spans: bool = False) -> 
     first. An ordered categorical has its own order. Names are ordered by the one number in which
     they differ ("batch 2" before "batch 10", "0.25 mm" before "0.5 mm"), or by all numbers if they
     begin with a year. Versions are ordered by their parts ("v1.9" before "v1.10"). Numbers that are
-    equal and written differently (1 and 1.0) are one time, with a warning.
-
-    Parameters
-    ----------
-    cells : Series
-        The column.
-    name : str
-        The option that names the column, for errors.
-    are_spans : bool
-        Whether only numbers and dates are allowed, because names in an order have no distances.
-
-    Raises
-    ------
-    DataError
-        A cell is blank or missing, or the order of the cells is not known, for example because
-        they may be decimals or versions (1.9 and 1.10).
-
-    Examples
-    --------
-    >>> read_times(pd.Series(["10", "9.5", "1e2"]), "at=").ranks.tolist()
-    [1, 0, 2]
-    >>> read_times(pd.Series(["batch 10", "batch 9"]), "at=").ranks.tolist()
-    [1, 0]
-    >>> read_times(pd.Series(["05.01.24", "06.01.24"]), "at=")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    setagree.errors.DataError: at=: '05.01.24' cannot be put in order, because it is neither...
+    equal and written differently (1 and 1.0) are one time, with a warning. Any other order raises
+    `DataError`. `name` is the option that names the column. With `are_spans`, only numbers and
+    dates have an order, because names have no distances in time.
     """
     is_typed = cells.dtype != object and isinstance(cells.dtype, np.dtype | pd.DatetimeTZDtype)
     codes, listed = pd.factorize(cells if is_typed else as_objects(cells))
@@ -400,11 +366,6 @@ def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
 
     The rows keep their numbers, for errors. Afterwards the cells are coded, missing answers are
     dropped, `duplicates` settles the repeated ones, and named models (`model`) are set apart.
-
-    Raises
-    ------
-    DataError
-        A column is absent or has other cells, or no row matches or is observed.
     """
     is_read, where = isinstance(data, pd.DataFrame | TextFrame), reading.condition
     frame: Any = data if is_read else open_frame(data)
@@ -561,13 +522,7 @@ def _warn_queued(table: pd.DataFrame, reading: Reading, marks: npt.NDArray[np.bo
 def _marked_ratings(
     table: pd.DataFrame, reading: Reading, marks: npt.NDArray[np.bool_]
 ) -> tuple[int, int]:
-    """Return the number of marked ratings of one or more rows, and the number of all ratings.
-
-    Raises
-    ------
-    DataError
-        A rating is marked in some of its rows.
-    """
+    """Return the number of marked ratings of one or more rows, and the number of all ratings."""
     # As text: reading the ratings warns that 1 and "1" are different units.
     ids = [as_objects(pick_column(table, str(name))).astype(str)
            for name in (reading.unit, reading.rater)]  # fmt: skip

@@ -95,14 +95,7 @@ _END = "; text with spaces or signs must be in quotes"
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on one column: ``COLUMN OP VALUE``.
-
-    Examples
-    --------
-    >>> condition = Where.parse("round in [1, 'pilot b']").conditions[0]
-    >>> condition.column, condition.values
-    ('round', ('1', 'pilot b'))
-    """
+    """A condition on one column: ``COLUMN OP VALUE``."""
 
     text: str
     column: str
@@ -157,13 +150,7 @@ class Condition:
         return np.array(verdicts, dtype=np.int8)
 
     def verdicts(self, column: Column | Sequence[object]) -> Verdicts:
-        """Return the verdict on each row of a column.
-
-        Raises
-        ------
-        DataError
-            The column has lists or other objects, or dates whose text does not sort by time.
-        """
+        """Return the verdict on each row of a column of scalars."""
         try:
             if not isinstance(column, pd.Series):
                 return self._of_cells(column)
@@ -205,24 +192,6 @@ class Where:
 
     Null and blank cells, which are nulls in a CSV file, never match a condition. They do not match
     ``not`` of the condition either: ``not x == 1`` keeps the rows that ``x != 1`` keeps.
-
-    Attributes
-    ----------
-    text : str
-        The text of the condition.
-    conditions : tuple of Condition
-        The conditions on single columns.
-    tree : int or tuple
-        Their logical structure; see `Tree`.
-
-    Examples
-    --------
-    >>> where = Where.parse("round == 1 and not rater in [ann, bob]")
-    >>> where.columns, where.tree
-    (('round', 'rater'), ('and', (0, ('not', (1,)))))
-    >>> kept, _ = where.match([[1, 1, 2], ["ann", "eve", "eve"]])
-    >>> kept.tolist()
-    [False, True, False]
     """
 
     text: str
@@ -231,13 +200,7 @@ class Where:
 
     @staticmethod
     def equality(column: str, value: object) -> str:
-        """Return the condition that keeps the rows with a value, with quotes if needed.
-
-        Examples
-        --------
-        >>> Where.equality("round", 1), Where.equality("my round", "pilot b")
-        ('round == 1', '`my round` == "pilot b"')
-        """
+        """Return the condition that keeps the rows with a value, with quotes if needed."""
         text = str(value)
         is_bare = re.fullmatch(_BARE, text) and text.casefold() not in _NULLS
         quoted = text if is_bare else '"{}"'.format(text.replace('"', '""'))
@@ -246,13 +209,7 @@ class Where:
 
     @classmethod
     def parse(cls, text: object) -> Where:
-        """Parse conditions.
-
-        Raises
-        ------
-        OptionError
-            The text is not a condition; the message quotes the position.
-        """
+        """Parse conditions."""
         check_type("where", text, str, "a condition, such as 'repeat == 0'")
         parser = _Parser(str(text))
         tree = parser.either()
@@ -300,13 +257,7 @@ class Where:
         return np.asarray(rows == YES), counts
 
     def columns_in(self, names: Sequence[Any]) -> list[Any]:
-        """Return the names of the columns in a table; a name need not be text.
-
-        Raises
-        ------
-        DataError
-            A column is absent, or several columns have its name.
-        """
+        """Return the names of the columns in a table; a name need not be text."""
         by_text = {str(name): name for name in names}
         try:
             for column in self.columns:
@@ -329,11 +280,6 @@ class Counts:
     examples : tuple
         If no row matches conditions on one column, some of its cells: whether each is text, its
         key, and its spelling.
-
-    Examples
-    --------
-    >>> Counts(10, 7, 1).sentence(Where.parse("repeat == 0"))
-    "where='repeat == 0' drops 3 of 10 rows; 1 of them has nothing in column 'repeat'."
     """
 
     n: int
@@ -384,11 +330,6 @@ def kept_rows(table: pd.DataFrame, where: Where, *, name: str | None = None) -> 
 
     Rows keep their numbers, unless the table has an index, which may name units. `name` is the
     name of the table in the warning, if there are several tables.
-
-    Raises
-    ------
-    DataError
-        The column is absent or has lists, or no row matches.
     """
     has_index = not table.index.equals(pd.RangeIndex(len(table)))
     return (table if has_index else numbered(table))[matching_rows(table, where, name=name)]

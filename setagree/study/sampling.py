@@ -243,14 +243,6 @@ def check_sizes(study: Annotations, size: Sizes, strata: str | None, cluster: st
     """Return the sizes of the population, with the names of strata as in the study.
 
     Sizes count units, or clusters if there are some.
-
-    Raises
-    ------
-    DataError
-        A stratum with a size has no sampled unit.
-    OptionError
-        A size is not a number, or smaller than the sample; a stratum has no size; or strata and
-        sizes do not match.
     """
     noun = "units" if cluster is None else "clusters"
     if strata is None:

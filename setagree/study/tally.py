@@ -452,13 +452,6 @@ class Given(ReadOnlyArrays):
     rater_codes, value_codes : ndarray of shape (n_answers,)
         Raters and values of the answers, in ascending order within a pattern, so that equal
         patterns are equal answer by answer.
-
-    Examples
-    --------
-    >>> who = as_objects(["ann", "bob"])
-    >>> given = Given.of_answers(who, np.array([0, 0, 1]), np.array([1, 0, 0]), np.array([5, 7, 5]))
-    >>> given.rater_codes.tolist(), given.value_codes.tolist(), given.indptr.tolist()
-    ([0, 1, 0], [7, 5, 5], [0, 2, 3])
     """
 
     raters: npt.NDArray[np.object_]
