@@ -89,12 +89,8 @@ class Linearised(NamedTuple):
 def features(model: Model, r: Floats, r2: Floats, x: Floats) -> tuple[Sums, Floats]:
     """Return the contributions of units to the sums, and `share`; see the table of the module.
 
-    Parameters
-    ----------
-    r, r2 : ndarray
-        r_i, and the sum over raters of (times drawn)² if raters are redrawn, else the same array.
-    x : ndarray
-        x_i, 0 for a unit without a pair of ratings.
+    r is r_i, and r2 the sum over raters of (times drawn)² if raters are redrawn, else r; x is x_i,
+    0 for a unit without a pair of ratings.
     """
     # r_i >= 2; if raters are redrawn, ratings of at least two different raters
     pairable = (r**2 > r2).astype(np.float64)

@@ -134,14 +134,8 @@ def uncertain_number(
 ) -> UncertainNumber:
     """Return an estimate with its deviations; no units if the variance has no closed form.
 
-    Parameters
-    ----------
-    sums : UnitSums
-        The study under the chance model of a coefficient.
-    places : ndarray of int, shape (n_units,), optional
-        The code of each unit of the study in a list that is common to several. Default: its own.
-    sample : Sample, optional
-        How the units of that list were drawn. Default: those of the study.
+    `places`, of shape (n_units,), are the codes of the study's units in a list that is common to
+    several studies, and `sample` is how the units of that list were drawn. Default: its own.
     """
     case, (units, x) = sums.case, unit_values(sums)
     sample = case.sample if sample is None else sample

@@ -302,12 +302,7 @@ def sums_to_others(
 ) -> Floats:
     """Return sum_l counts_l d_kl over the other entries l of the group of each entry k.
 
-    Parameters
-    ----------
-    groups, values : ndarray of shape (n_entries,)
-        Entries of one group are adjacent.
-    counts : ndarray of shape (n_entries,)
-        Weight of each entry in the sums of the others.
+    Entries of one group must be adjacent.
     """
     out = np.zeros(len(values))
     for left, right in neighbours(groups):

@@ -74,14 +74,9 @@ _TINY, _HUGE = 1e-150, 1e150
 class WeightBuilder:
     """Builder of the weights of one study; arrays common to all distances are cached.
 
-    Parameters
-    ----------
-    pairable : ndarray of shape (K,)
-        Number of pairable ratings of each value, for the mid-ranks of `ordinal`.
-    checked : bool
-        Whether the distances were checked on the study from which this one was derived.
-    order : sequence
-        All ordered categories; distances that use ranks use their positions as numbers.
+    `pairable`, of shape (K,), are the pairable ratings of each value, for the mid-ranks of
+    `ordinal`. Distances that use ranks use the positions of values in `order`, if there is one.
+    `checked` states that the distances were checked on the study that this one was derived from.
     """
 
     def __init__(

@@ -33,13 +33,7 @@ _BLOCK_AT_ONCE = 20_000
 
 
 class SetGeometry:
-    """K label sets over L labels.
-
-    Attributes
-    ----------
-    sizes : ndarray of shape (K,)
-        How many labels each set has.
-    """
+    """K label sets over L labels, with `sizes` of shape (K,)."""
 
     def __init__(self, values: Sequence[LabelSet]) -> None:
         self._values = values

@@ -60,16 +60,10 @@ class _Alike:
 
 
 class SubsetIndex:
-    """The subsets of some of the sets by level, for all distances.
+    """The subsets of the sets `codes` by level, for all distances.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_sets,)
-        The sets.
-    n_heavy : int, optional
-        Number of labels that count, the most frequent ones first; all by default.
-    keeps : bool
-        Whether the subsets are kept for the next product; otherwise they are recomputed.
+    Only the `n_heavy` most frequent labels count (default: all). With `keeps`, subsets are kept for
+    the next product; otherwise they are recomputed.
     """
 
     def __init__(

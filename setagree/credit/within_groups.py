@@ -28,15 +28,9 @@ _CELLS_A_KEY = 12
 def distinct_keys(
     keys: npt.NDArray[Any], n_keys: int
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.integer[Any]]]:
-    """Return the distinct of some keys below a number, and each key's position among them.
+    """Return the distinct of some keys, ascending, and each key's position, as ``np.unique``.
 
-    As ``np.unique`` has it, the distinct ones ascend.
-
-    Examples
-    --------
-    >>> distinct, place = distinct_keys(np.array([7, 2, 7]), 9)
-    >>> distinct.tolist(), place.tolist()
-    ([2, 7], [1, 0, 1])
+    All keys are below `n_keys`.
     """
     if n_keys > _CELLS_A_KEY * len(keys):
         distinct, place = np.unique(keys, return_inverse=True)

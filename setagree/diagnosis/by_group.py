@@ -522,18 +522,9 @@ one differed at 0.05 in 8% to 14% of simulated studies; with as many or more in 
 def group_tests(
     whole: Agreement, groups: Sequence[Agreement], rows: Sequence[Codes], names: Sequence[Any]
 ) -> dict[str, Any]:
-    """Return `TESTS` for groups of units.
+    """Return `TESTS` for groups of units, `rows` their ratings.
 
-    Parameters
-    ----------
-    whole : Agreement
-        That of the study.
-    groups : sequence of Agreement
-        Those of the groups; none if there are too many to be scored one by one.
-    rows : sequence of ndarray of int
-        The ratings of each group.
-    names : sequence
-        The names of the groups.
+    `groups` is empty if there are too many to be scored one by one.
     """
     out: dict[str, Any] = {name: np.full(len(rows), np.nan) for name in TESTS[:4]}
     out |= {"homogeneity_p_value": np.nan, "tested_by": None, "no_test": None}

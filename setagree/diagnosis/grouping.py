@@ -133,15 +133,8 @@ def grouped_table(
 
     If the column has one value per rater, groups are of raters. Otherwise a unit with several
     values becomes one unit per value, named (unit, group): answers are compared only within a
-    group.
-
-    Parameters
-    ----------
-    reading : Reading
-        How the table is read; columns that are not named are guessed.
-    without : sequence of raters
-        Raters who are left out after the table was read, so that their answers count for the
-        meaning of nulls and numbers.
+    group. The raters `without` are left out after the table was read, so that their answers count
+    for the meaning of nulls and numbers.
     """
     found, table, cells, kept = _columns(
         table, column, reading, without, option("by", column), leaves_out=True

@@ -204,11 +204,6 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
     """Yield the rows of a CSV or TSV file in pieces of some megabytes.
 
     Columns without a name are kept, also if they are blank.
-
-    Raises
-    ------
-    FileError
-        As in `read_delimited`, for some errors only after the last piece.
     """
     source = _with_layout(source)
     survey = _survey(source)
@@ -236,15 +231,10 @@ def header_names(source: Source) -> list[str]:
 
 
 def sniff_delimiter(sample: str) -> str:
-    r"""Return the column delimiter of a table that begins with ``sample``.
+    """Return the column delimiter of a table that begins with ``sample``.
 
     The delimiter must split the header, because labels with their separators are in the rows below
     it. Delimiters that split every row into the same number of cells are preferred.
-
-    Examples
-    --------
-    >>> sniff_delimiter("unit;rater;labels\nu1;ann;joy, fear\nu1;bob;joy\n")
-    ';'
     """
     widths = {mark: _widths(sample, mark) for mark in DELIMITERS}
     fitting = [mark for mark in DELIMITERS if widths[mark][0] > 1]

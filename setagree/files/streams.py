@@ -369,13 +369,7 @@ def _members(archive: zipfile.ZipFile) -> list[str]:
 
 
 def file_names(files: Sequence[Path]) -> list[str]:
-    """Return the names of files, or their paths if two names are equal.
-
-    Examples
-    --------
-    >>> file_names([Path("a/one.csv"), Path("b/two.csv")])
-    ['one.csv', 'two.csv']
-    """
+    """Return the names of files, or their paths if two names are equal."""
     names = [file.name for file in files]
     return names if len({*names}) == len(names) else [str(file) for file in files]
 

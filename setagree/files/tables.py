@@ -59,7 +59,7 @@ def read_table(
     most: float = inf,
     may_be_text: bool = False,
 ) -> pd.DataFrame:
-    r"""Return the table in a file, or in several: CSV, JSON, Parquet, Excel, SQLite.
+    """Return the table in a file, or in several: CSV, JSON, Parquet, Excel, SQLite.
 
     The first bytes of a file show its format and compression (gzip, bzip2, xz, zstd, or a zip
     archive of one file); the ending of its name may show JSON, too. The options are those of
@@ -70,23 +70,6 @@ def read_table(
     In CSV, TSV and Excel every cell is text: ``NA`` and ``None`` are not missing values, and
     numbers are not parsed. JSON, Parquet and SQLite keep lists, numbers and missing values. A
     column of text without a name is called ``column 1`` by its position, or omitted if blank.
-
-    Raises
-    ------
-    FileError
-        The file is absent, is not a table, or has a row that does not fit; `LargeError` if it needs
-        more memory than `most`, or unpacks to more than the computer has.
-    MissingDependencyError
-        It requires pyarrow or openpyxl, which are not installed.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "study.csv")
-    ...     _ = file.write_text('unit,rater,labels\nu1,ann,"joy, fear"\nu1,bob,\nu1,cy,None\n')
-    ...     read_table(file)["labels"].tolist()
-    ['joy, fear', '', 'None']
     """
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise OptionError(f"{option('delimiter', delimiter)} must be one character, such as ','.")

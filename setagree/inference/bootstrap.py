@@ -440,13 +440,6 @@ class TwoWay:
     A resample draws unit i m_i times and rater g w_g times. A unit then has r_i = sum_g w_g ratings
     and r_i² - sum_g w_g² pairs of ratings, because copies of one rater are not compared; it adds
     m_i times its features to the five sums (see `coefficients.sums`).
-
-    Attributes
-    ----------
-    agreement : Agreement
-        The coefficient and the distance.
-    study : Annotations
-        Ratings with rater identities.
     """
 
     agreement: Agreement

@@ -182,19 +182,7 @@ class Cells:
 
 
 class Shuffler(Cells):
-    """A coefficient as a function of the answers in the cells of a study.
-
-    Parameters
-    ----------
-    case : Case
-        The study and the distance.
-    model : Model
-        The chance model of the coefficient.
-    unit, rater, value : ndarray of int, shape (n_cells,)
-        Unit, rater and value of each cell. The value K denotes a missing rating.
-    group : ndarray of int, shape (n_cells,)
-        Answers are permuted among the cells of one group.
-    """
+    """A coefficient as a function of the answers in the cells of a study; see `Cells`."""
 
     def __init__(
         self, case: Case, model: Model, unit: Codes, rater: Codes, value: Codes, group: Codes

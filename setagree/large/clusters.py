@@ -55,17 +55,7 @@ _FAN = 8
 
 @dataclass(frozen=True)
 class Part:
-    """Result of the reduction of one or several parts.
-
-    Attributes
-    ----------
-    tallies : list of Tally
-        At most one tally, whose values are codes.
-    repeats : Repeats
-        Pairs of unit and rater annotated more than once.
-    raters : frozenset
-        Raters with an annotation, as text.
-    """
+    """Result of the reduction of some parts: at most one tally, whose values are codes."""
 
     tallies: list[Tally]
     repeats: Repeats
@@ -270,13 +260,7 @@ def _source(frame: Any, step: Any) -> Any:
 
 
 def _check_made_text(frame: Any) -> None:
-    """Raise an error for objects that Dask converts to text by default.
-
-    Raises
-    ------
-    DataError
-        Some are not text: True would become the text 'True', and 1 would equal '1'.
-    """
+    """Raise an error for objects that Dask converts to text: True to 'True', and 1 to '1'."""
     from dask.delayed import delayed
 
     # After optimisation, the steps read only the required columns.

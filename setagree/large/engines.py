@@ -349,13 +349,7 @@ _MARK_BITS, _UNIT_SEPARATOR = 63, "\x1f"
 
 
 def wrapped(native: Any) -> nw.LazyFrame[Any]:
-    """Return a lazy frame of an engine, wrapped by narwhals.
-
-    Raises
-    ------
-    MissingDependencyError
-        Narwhals is not installed.
-    """
+    """Return a lazy frame of an engine, wrapped by narwhals."""
     try:
         import narwhals as nw
     except ImportError:
@@ -382,13 +376,7 @@ def find_engine(frame: object) -> Engine | None:
 
 
 def fetch(frame: nw.LazyFrame[Any], engine: Engine) -> nw.DataFrame[Any]:
-    """Compute a lazy frame.
-
-    Raises
-    ------
-    DataError
-        The engine fails.
-    """
+    """Compute a lazy frame; errors of the engine become `DataError`."""
     try:
         return engine.run(lambda: frame.collect(engine.home, **engine.options))
     except ImportError as error:
@@ -467,13 +455,7 @@ def _answer(query: Future[Result], work: Callable[[], Result]) -> None:
 
 
 def uncollated(relation: Any, columns: Collection[str]) -> Any:
-    """Return a relation of DuckDB whose text is compared by characters, not by collation.
-
-    Raises
-    ------
-    DataError
-        The connection compares all text by a collation.
-    """
+    """Return a relation of DuckDB whose text is compared by characters, not by collation."""
     query = "SELECT current_setting('default_collation')"
     default = relation.query("setagree_rows", query).fetchall()[0][0]
     if default:

@@ -297,11 +297,6 @@ class Files:
 
         Copies have only the rows that match; for Parquet files the columns of the condition are
         read, too.
-
-        Raises
-        ------
-        FileError
-            Two files cannot be parts of one table, or a file is not a table.
         """
         if self.kind == "parquet":
             if where is not None:

@@ -100,26 +100,10 @@ class Matching:
 def find_matching(
     frame: nw.LazyFrame[Any], engine: Engine, where: Where, columns: Sequence[str]
 ) -> Matching:
-    """Return a condition with the verdicts for a lazy table.
+    """Return a condition with the verdicts for a lazy table; `columns` are those of the table.
 
     Numbers are compared in the engine. Engines compare and convert other types differently, so each
     of their distinct cells is compared once, by the rules of tables in memory.
-
-    Parameters
-    ----------
-    frame, engine
-        The table.
-    where : Where
-        The condition.
-    columns : sequence of str
-        The column of the table for each of `where.columns`.
-
-    Raises
-    ------
-    DataError
-        A column has lists or objects, or no row matches.
-    CostError
-        A column has too many distinct cells.
     """
     import narwhals as nw
 

@@ -56,37 +56,16 @@ def with_models(
 ) -> tuple[Annotations, list[Any]]:
     """Return a study with the answers of models, and the names of the models in it.
 
-    Parameters
-    ----------
-    study : Annotations
-        The humans, perhaps with models among them.
-    models : rater, frame, study or path, list of these or None
-        None: the raters that the study marks as models.
-        The name of a rater of the study takes precedence over a file of that name. A frame, a study
-        or a file has the answers of models to the same units, and is read as the study was,
-        including ``duplicates=``, and ``where=`` and ``order_by=`` if it has the columns. The names
-        of models are in its column of raters or in a column ``model``; without one, the name is
-        that of the file, or "model".
-    note : callable, optional
-        Receives sentences about omitted answers. Default: a warning.
-    rater_columns : list of str, optional
-        Columns of the models' tables with one value per model. Default: those that the study was
-        read with, if a table has them.
-    all_units : bool
-        Whether units of models alone become units of the study. Default: they are omitted.
+    `models` is one or a list of: a rater of the study, which takes precedence over a file of that
+    name; or a frame, a study or a file. These have the answers of models to units of the study, and
+    are read as the study was, including ``duplicates=``, and ``where=`` and ``order_by=`` if they
+    have the columns. The names of models are in the column of raters or in a column ``model``;
+    without one, the name is that of the file, or "model". Default: the raters that are marked as
+    models.
 
-    Raises
-    ------
-    DataError
-        No unit is one of the study, or a model has the name of a rater of the study.
-
-    Examples
-    --------
-    >>> humans = Annotations.from_triples([("ann", 1, "a"), ("bob", 1, "b")])
-    >>> gpt = pd.DataFrame({"unit": ["1"], "labels": ["a"]})
-    >>> joined, names = with_models(humans, gpt)
-    >>> joined.raters.tolist(), names
-    (['ann', 'bob', 'model'], ['model'])
+    `note` receives sentences about omitted answers (default: a warning). `rater_columns` of the
+    models' tables have one value per model; default: those that the study was read with, if a table
+    has them. With `all_units`, units of models alone become units of the study.
     """
     names: list[Any] = marked_models(study) if models is None else []
     models = [] if models is None else models

@@ -284,15 +284,7 @@ def _tally_of(lengths: Ints, codes: Ints, counts: Ints, who: Ints | None, times:
 
 
 def merge_all(tallies: Iterable[Tally]) -> Tally:
-    """Return the merged tally of parts; tallies of similar size are merged first.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> one = Tally.from_counts(pd.DataFrame({"a": [2, 1], "b": [1, 1]}))
-    >>> merge_all([one, one, one])
-    <Tally: 6 units in 2 patterns of 2 values>
-    """
+    """Return the merged tally of parts; tallies of similar size are merged first."""
     stack: list[Tally] = []
     for tally in tallies:
         stack.append(tally)
@@ -306,13 +298,7 @@ def merge_all(tallies: Iterable[Tally]) -> Tally:
 
 
 def anonymous(tally: Tally) -> Tally:
-    """Return the tally without the identities of its units.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> anonymous(Tally.from_counts(pd.DataFrame({"a": [2], "b": [1]}, index=["u1"]))).units
-    """
+    """Return the tally without the identities of its units."""
     return replace(tally, units=None, unit_patterns=None)
 
 
@@ -330,13 +316,7 @@ def check_totals(totals: npt.NDArray[Any], expected: Ints, what: str) -> None:
 
 
 def with_answers(tally: Tally, coded: CodedCells, *, n_raters: int) -> Tally:
-    """Return a tally of codes as a tally of values, with checked counts.
-
-    Raises
-    ------
-    DataError
-        The counts differ from those of the first pass over the rows.
-    """
+    """Return a tally of codes as a tally of values, with checked counts."""
     totals = np.zeros(len(coded.totals))
     totals[list(tally.values)] = tally.value_totals(tally.multiplicity)
     check_totals(totals, coded.totals, "value")

@@ -365,13 +365,7 @@ def formats() -> pd.DataFrame:
 
 
 def find_format(name: str, duplicates: Duplicates = "error") -> Format:
-    """Return the format with a name.
-
-    Raises
-    ------
-    OptionError
-        The name is unknown, or the format leaves no repeated ratings for `duplicates` to drop.
-    """
+    """Return the format with a name, if it leaves repeated ratings for `duplicates` to drop."""
     if name == _ROW_A_LABEL and duplicates in {"first", "last"}:
         raise OptionError(
             f"{option('tool', name)} unites the rows of a unit and a rater, so that "
@@ -386,13 +380,6 @@ def find_export(path: Paths, reading: Reading) -> tuple[Format | None, bool]:
     The format is the named one, or the one that the beginning of a file or folder shows. All files
     must have the format of the first one. The detection is incomplete for several files, standard
     input and binary files.
-
-    Raises
-    ------
-    OptionError
-        Several formats fit, files have different formats, or an option is for tables.
-    FileError
-        The file is damaged JSON.
     """
     if is_stdin(path) and reading.tool == "auto":
         return None, False

@@ -125,14 +125,7 @@ def pick_rows(
 
 
 def check_type(role: str, column: str, dtype: Any) -> None:
-    """Raise an error for types that engines compare or return differently than tables in memory.
-
-    Raises
-    ------
-    DataError
-        Identifiers are lists, objects or intervals; or answers are objects, intervals, times to
-        the nanosecond, or lists of other items than text, whole numbers and flags.
-    """
+    """Raise an error for types that engines compare or return differently than tables in memory."""
     import narwhals as nw
 
     def plain(dtype: Any) -> bool:

@@ -288,15 +288,7 @@ def inline_svg(
 
     The background is transparent and the ink is that of the page (``currentColor``), for light and
     dark pages. Text stays text, the ids are unique on a page, and there are no external references.
-
-    Parameters
-    ----------
-    draw : callable
-        Takes the axes to draw on, such as ``lambda ax: plots.labels(frame, ax=ax)``.
-    description : str
-        The text for screen readers.
-    width, height : float
-        Inches; the element takes the width of its place on the page, up to this.
+    `description` is the text for screen readers. The width and height, in inches, are upper limits.
     """
     need_matplotlib()
     from matplotlib.figure import Figure

@@ -149,15 +149,7 @@ _NUMBERS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nin
 
 @dataclass(frozen=True)
 class Methods:
-    """A methods paragraph.
-
-    Attributes
-    ----------
-    sentences : tuple of str
-        Its sentences, all but the last.
-    references : tuple of Reference
-        The references of its sources, sorted.
-    """
+    """A methods paragraph: all its sentences but the last, and the sorted references."""
 
     sentences: tuple[str, ...]
     references: tuple[Reference, ...]

@@ -520,11 +520,6 @@ def get_coefficient(coefficient: CoefficientLike) -> Coefficient[...]:
 
     A name may be short (``"alpha"``, ``"fleiss"``, ``"ac1"``), or one that an installed package
     offers through the entry-point group ``setagree.coefficients``.
-
-    Raises
-    ------
-    OptionError
-        The name is unknown.
     """
     if isinstance(coefficient, Coefficient):
         return coefficient

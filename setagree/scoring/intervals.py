@@ -78,17 +78,7 @@ def rarity_reason(clause: str, reason: str | None = None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CoefficientInterval:
-    """The interval and the p-value of a coefficient over units, with these raters.
-
-    Attributes
-    ----------
-    name : str
-        The name of the coefficient.
-    sums : UnitSums
-        The study under the chance model.
-    requested : {"score", "t", "fieller"} or None
-        The requested method, or None for that of the study.
-    """
+    """The interval and the p-value of a coefficient over units, with these raters."""
 
     name: str
     sums: UnitSums

@@ -140,17 +140,6 @@ def as_agreement(
     """Return agreements unchanged, and Krippendorff's alpha of other data (`main_distance`).
 
     `cluster` gives the cluster of each unit of either; see `Annotations.sampled`.
-
-    Raises
-    ------
-    DataError
-        It is neither.
-
-    Examples
-    --------
-    >>> import setagree as sa
-    >>> as_agreement(sa.simulate(50, 3, rng=1))
-    <krippendorff_alpha [masi]: 0.3382 (se 0.0447, 95% 0.2483 to 0.4469), 50 units>
     """
     if isinstance(data, AgreementTable):
         return data if cluster is None else replace(data, rows=_clustered(data.rows, cluster))

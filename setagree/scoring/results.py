@@ -60,24 +60,6 @@ def find_row(rows: Sequence[Agreement], name: RowName) -> int:
     A name is a coefficient, if one row has it, by its name, a short name or, failing these, a part
     of its name (``"kappa"``); a coefficient and a distance; or the number of the row, from the end
     if it is negative.
-
-    Raises
-    ------
-    KeyError
-        No row has the name, or several have it.
-    IndexError
-        There are fewer rows; iteration of sequences ends so.
-
-    Examples
-    --------
-    >>> import setagree as sa
-    >>> rows = sa.agreement(sa.simulate(20, 3, rng=1), distance=["masi", "jaccard"]).rows
-    >>> find_row(rows, ("alpha", "jaccard")), find_row(rows, -1)
-    (1, 3)
-    >>> find_row(rows, "fleiss")
-    Traceback (most recent call last):
-    KeyError: "'fleiss' matches 2 rows; name one: table['fleiss_kappa', 'masi'], \
-table['fleiss_kappa', 'jaccard']."
     """
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         if not -len(rows) <= name < len(rows):

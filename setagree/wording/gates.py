@@ -15,17 +15,7 @@ _JUNIT = {True: "system-out", False: "failure", None: "error"}
 
 @dataclass(frozen=True)
 class Decision:
-    """One requirement, whether it holds, and the sentence with the basis.
-
-    Attributes
-    ----------
-    name : str
-        What is required of what, on one line.
-    holds : bool or None
-        Whether it holds. None if there is no verdict.
-    basis : str
-        The sentence of the result.
-    """
+    """A requirement, whether it holds (None without a verdict), and the sentence of the result."""
 
     name: str
     holds: bool | None

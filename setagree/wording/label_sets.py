@@ -21,16 +21,7 @@ LARGEST_DEGREE = 1e100
 
 
 class Degrees(LabelSet):
-    """The labels of an answer, each with its degree above 0; equal to a label set if all are 1.
-
-    Examples
-    --------
-    >>> answer = Degrees({"joy": 0.7, "fear": 0.3, "calm": 0})
-    >>> "joy" in answer, len(answer), answer.degrees["joy"]
-    (True, 2, 0.7)
-    >>> Degrees({"joy": 1.0}) == frozenset({"joy"}), answer == frozenset({"joy", "fear"})
-    (True, False)
-    """
+    """The labels of an answer, each with its degree above 0; equal to a label set if all are 1."""
 
     __slots__ = ("degrees",)
     degrees: Mapping[Label, float]
@@ -125,15 +116,7 @@ def sorted_labels(labels: Iterable[Label]) -> list[Label]:
 
 
 def display_labels(labels: Iterable[Label]) -> str:
-    """Return a label set as people read it, the empty set as ``{}``.
-
-    Examples
-    --------
-    >>> display_labels({"b", "a"}), display_labels(frozenset())
-    ('a, b', '{}')
-    >>> display_labels(Degrees({"b": 0.7, "a": 1}))
-    'a 1, b 0.7'
-    """
+    """Return a label set as people read it: ``a, b``, ``a 1, b 0.7`` with degrees, or ``{}``."""
     if isinstance(labels, Degrees) and labels:
         degrees = labels.degrees
         named = ((_quote(str(one), ","), degrees[one]) for one in sorted_labels(degrees))

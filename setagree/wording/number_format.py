@@ -45,15 +45,7 @@ def interval(low: Any, high: Any) -> str:
 
 
 def rough(lows: Iterable[float]) -> str:
-    """Return a note on intervals if the lower end of one is below -1, otherwise a blank.
-
-    Examples
-    --------
-    >>> rough([0.2, -1.3])
-    'An interval that begins below −1 is a rough one, unless the estimate is below −1.'
-    >>> rough([0.2, float("nan")])
-    ''
-    """
+    """Return a note on intervals if the lower end of one is below -1, otherwise a blank."""
     # With distances such as overlap an estimate can be below -1 for any number of units.
     unless = f"unless the estimate is below {MINUS}1."
     sentence = f"An interval that begins below {MINUS}1 is a rough one, {unless}"
@@ -82,13 +74,7 @@ def count(x: Any, *, plain: bool = False) -> str:
 
 
 def two_digits(x: float) -> str:
-    """Return a number with the two digits that matter, however small it is.
-
-    Examples
-    --------
-    >>> [two_digits(x) for x in (0.015, 0.5, 1.54, 23.4)]
-    ['0.015', '0.5', '1.5', '23']
-    """
+    """Return a number with two significant digits, such as 0.015, 1.5 and 23."""
     return np.format_float_positional(x, precision=2, fractional=False, trim="-")
 
 

@@ -22,25 +22,7 @@ _UNSAFE = re.compile(r"[\\{}`\s]+")
 
 @dataclass(frozen=True)
 class Reference:
-    """A source; text from a user is a `note`, and has no other field.
-
-    Examples
-    --------
-    >>> paper = Reference("article", "Cohen, J.", "1968", "Weighted kappa",
-    ...                   "Psychological Bulletin", "", "70", "4", "213–220")
-    >>> paper.text
-    'Cohen, J. (1968). Weighted kappa. Psychological Bulletin, 70(4), 213–220.'
-    >>> print(paper.bibtex())
-    @article{cohen1968,
-      author = {Cohen, J.},
-      title = {{Weighted kappa}},
-      journal = {Psychological Bulletin},
-      year = {1968},
-      volume = {70},
-      number = {4},
-      pages = {213--220},
-    }
-    """
+    """A source; text from a user is a `note`, and has no other field."""
 
     kind: str
     author: str = ""

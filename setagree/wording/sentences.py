@@ -22,14 +22,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def visible(text: str, *, keep: str = "") -> str:
-    r"""Return text whose invisible characters are spelled out, except those in `keep`.
+    """Return text whose invisible characters are spelled out, except those in `keep`.
 
     They could move the cursor, or reverse or hide the text that follows.
-
-    Examples
-    --------
-    >>> print(visible("joy\n\x1b[31mfear"))
-    joy\n\x1b[31mfear
     """
     if text.isprintable():
         return text
@@ -40,24 +35,12 @@ def visible(text: str, *, keep: str = "") -> str:
 
 
 def escape_formula(cell: object) -> object:
-    """Return a cell that no spreadsheet takes for a formula.
-
-    Examples
-    --------
-    >>> print(escape_formula("=1+1"))
-    '=1+1
-    """
+    """Return a cell that no spreadsheet takes for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def as_markdown(text: str) -> str:
-    r"""Return text on one line in which no sign means anything, to Markdown or to HTML.
-
-    Examples
-    --------
-    >>> print(as_markdown("a|b\n<i>"))
-    a\|b\\n&lt;i&gt;
-    """
+    """Return text on one line in which no sign means anything, to Markdown or to HTML."""
     safe = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKS.sub(r"\\\1", safe)
 
@@ -130,13 +113,6 @@ class Name:
     """Text that a user wrote: a label, a set of labels, a unit, a rater, a group.
 
     It may contain anything, so that it must be cut and escaped for display.
-
-    Attributes
-    ----------
-    text : str
-        The text, its invisible characters escaped.
-    thing : object
-        The label, unit, rater or group itself.
     """
 
     text: str
@@ -189,13 +165,7 @@ def plain(sentence: Iterable[Words], *, quoted: bool = True) -> str:
 
 
 def in_message(sentence: Iterable[Words]) -> str:
-    """Return a sentence as text, its names quoted as in errors.
-
-    Examples
-    --------
-    >>> in_message((Name.of("ann"), " agrees with rater ", Name.of(3), "."))
-    "'ann' agrees with rater 3."
-    """
+    """Return a sentence as text, its names quoted as in errors."""
     return "".join(
         shorten(piece.text if piece.thing is None else piece.thing)
         if isinstance(piece, Name)

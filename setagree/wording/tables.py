@@ -135,15 +135,7 @@ class Column:
         return [cut(text, self.longest) for text in texts] if self.kind == "name" else texts
 
     def sentence(self, value: Any) -> Sentence:
-        """Return a cell of a report without its interval, as pieces of a sentence.
-
-        Examples
-        --------
-        >>> Column("alpha", "estimate").sentence((0.25, 0.1, 0.4)), Column("n").sentence(0.5)
-        (('0.250',), ('0.500',))
-        >>> Column("unit", "name").sentence(("a", "b"))
-        (Name(text="('a', 'b')"),)
-        """
+        """Return a cell of a report without its interval, as pieces of a sentence."""
         if not self.is_number and is_nothing(value):
             return (DASH,)
         if self.kind == "name":
@@ -196,13 +188,7 @@ _WITH_INTERVAL: dict[Kind, Kind] = {"number": "estimate", "signed": "change"}
 
 
 def with_intervals(columns: Iterable[Column]) -> list[Column]:
-    """Return columns in which each number has the interval that follows it in the same cell.
-
-    Examples
-    --------
-    >>> [column.source for column in with_intervals([Column("x"), Column(("l", "h"), "interval")])]
-    [('x', 'l', 'h')]
-    """
+    """Return columns in which a number and the interval that follows it are one cell."""
     joined: list[Column] = []
     for column in columns:
         last = joined[-1] if joined else column
@@ -371,11 +357,6 @@ def html_table(frame: pd.DataFrame, *, left: Collection[str] | None = None) -> s
 
     A single row with many columns is transposed. Columns of text, or those in `left`, are
     left-aligned.
-
-    Examples
-    --------
-    >>> html_table(pd.DataFrame({"label": ["<b>"], "alpha": [0.25]})).count("<td")
-    2
     """
     names = [str(name) for name in frame]
     rows = [*frame.head(_SHOWN // 2).to_numpy(dtype=object)]
@@ -411,30 +392,13 @@ def _as_html(text: str) -> str:
 def latex_text(
     frame: pd.DataFrame, columns: Iterable[Column] | None = None, level: float = 0.95
 ) -> str:
-    r"""Return columns of a frame (default: all) in LaTeX, without those that are extra.
-
-    Examples
-    --------
-    >>> print(latex_text(pd.DataFrame({"rater": ["a_b"], "p_value": [1e-9]})).splitlines()[4])
-    a\_b & \textless{}0.0001 \\
-    """
+    """Return columns of a frame (default: all) in LaTeX, without those that are extra."""
     columns = columns_for(frame) if columns is None else columns
     return TextTable.of(frame, [x for x in columns if not x.is_extra], level).to_latex()
 
 
 def json_text(frame: pd.DataFrame) -> str:
-    """Return a frame as a list of objects, null for what is not a finite number.
-
-    Examples
-    --------
-    >>> print(json_text(pd.DataFrame({"unit": ["u1"], "alpha": [float("nan")]})), end="")
-    [
-      {
-        "unit": "u1",
-        "alpha": null
-      }
-    ]
-    """
+    """Return a frame as a list of objects, null for what is not a finite number."""
     rows = frame.astype(object).to_dict("records")
     plain = [{str(name): _json_value(value) for name, value in row.items()} for row in rows]
     return json.dumps(plain, indent=2, allow_nan=False, default=str) + "\n"

@@ -36,22 +36,8 @@ _GENERATOR = b'<meta name="generator" content="setagree '
 def write_page(folder: Path, *, runtime: str | None = None) -> list[Path]:
     """Write the page into a folder, which is created if necessary, and return its files.
 
-    Parameters
-    ----------
-    folder : Path
-        A new or empty folder, or one with a page of setagree, which is replaced. Files with other
-        names are kept.
-    runtime : str, optional
-        Address of Pyodide, or a folder on this computer whose required files are copied into the
-        folder of the page. Default: the address of the published runtime.
-
-    Raises
-    ------
-    OptionError
-        The runtime is neither an address nor a folder with Pyodide in it.
-    FileError
-        The folder cannot be written, a file of the page is a symbolic link in it, or the folder
-        has a file of that name that does not belong to a page of setagree.
+    A page of setagree in the folder is replaced; files with other names are kept. `runtime` is the
+    address of Pyodide (default: the published one), or a folder whose required files are copied.
     """
     address = PYODIDE if runtime is None else runtime
     copied: dict[str, bytes] = {}
