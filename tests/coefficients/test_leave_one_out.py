@@ -1,6 +1,7 @@
 """Every coefficient without one unit, in closed form, against the study without it."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -12,10 +13,14 @@ from hypothesis import strategies as st
 from small_studies import annotations, numbers, random_rows, row_lists, sets_of, text
 
 import setagree as sa
+from setagree.coefficients import parts as parts_module
+from setagree.coefficients.case import Case
+from setagree.coefficients.parts import Parts, RaterParts
 from setagree.coefficients.sums import UnitSums
 from setagree.distances import ScaleDistance, distance_names, get_distance
 from setagree.scoring.coefficients import COEFFICIENTS
 from setagree.scoring.scorer import Scorer
+from setagree.study.tally import Given
 
 KNOWN = [name for name in COEFFICIENTS if name != "mv_alpha"]
 PAIRS = [
@@ -207,3 +212,61 @@ def test_without_each_rater(text_of_rows):
     rest = [kappa([row[:g] + row[g + 1 :] for row in rows], differ) for g in range(len(rows[0]))]
     found = sa.jackknife(agreement, over="raters").values.tolist()
     assert found == pytest.approx([float(x) for x in rest], abs=1e-14)
+
+
+ERRORS = ("krippendorff_alpha", "fleiss_kappa", "gwet_ac", "brennan_prediger", "percent_agreement")
+
+
+def scored(rows, coefficient):
+    """Return the agreement of a study by itself, whose possible values are those of "abc"."""
+    lists = COEFFICIENTS[coefficient].model.lists_values
+    options = {"categories": sets_of("abc")} if lists else {}
+    return getattr(sa, coefficient)(annotations(rows), distance="masi", **options)
+
+
+def deviations(agreement):
+    """Return what each unit contributes to the standard error, whose squares add up to its own."""
+    n = len(agreement.influence)
+    return (agreement.influence - agreement.influence.mean()) / math.sqrt(n * (n - 1))
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+@pytest.mark.parametrize("coefficient", ERRORS)
+def test_errors_without_each_rater(coefficient, in_blocks, monkeypatch):
+    """The change of a coefficient has the error of the units' differences of linearised values."""
+    if in_blocks:
+        monkeypatch.setattr(parts_module, "_MAX_DENSE_VALUES", 0)
+        monkeypatch.setattr(parts_module, "BLOCK_ENTRIES", 40)
+    rng = np.random.default_rng(12)
+    rows = random_rows(rng, sets_of("abc"), units=20, raters=5, missing=0.3)
+    whole = scored(rows, coefficient)
+    codes, n_raters = whole.study.rater_codes, whole.study.n_raters
+    own, of_change, is_lost = RaterParts(whole.sums, codes, n_raters).errors()
+    assert not is_lost.any()
+    for code, rater in enumerate(whole.study.raters):
+        g = int(rater.removeprefix("r"))
+        rest = scored([[*row[:g], None, *row[g + 1 :]] for row in rows], coefficient)
+        change = deviations(rest).sub(deviations(whole), fill_value=0)
+        assert own[code] == pytest.approx(rest.standard_error, rel=1e-9)
+        assert of_change[code] == pytest.approx(math.sqrt((change**2).sum()), rel=1e-9)
+
+
+@pytest.mark.parametrize("coefficient", [*ERRORS, "conger_kappa"])
+def test_parts_are_studies_of_their_own(coefficient):
+    rng = np.random.default_rng(13)
+    rows = random_rows(rng, sets_of("abc"), units=24, raters=4, missing=0.3)
+    whole = scored(rows, coefficient)
+    study, tally = whole.study, whole.tally.unit_rows()
+    if whole.definition.model.needs_raters:
+        codes = study.unit_codes, study.rater_codes, study.value_codes
+        tally = replace(tally, given=Given.of_answers(study.raters, *codes))
+    sums = UnitSums(Case(tally, whole.weights, whole.case.distance), whole.definition.model)
+    part = np.array([int(unit.removeprefix("u")) % 3 for unit in study.units])
+    found = Parts(sums, part, 3).estimates()
+    for k in range(3):
+        alone = scored(rows[k::3], coefficient)
+        assert found.estimate[k] == pytest.approx(alone.estimate, rel=1e-12)
+        assert found.standard_error[k] == pytest.approx(alone.standard_error, rel=1e-10)
+        assert found.observed[k] == pytest.approx(alone.observed_disagreement, rel=1e-12)
+        assert found.counted[k] == len(alone.influence)
+        assert found.undefined[k] is None

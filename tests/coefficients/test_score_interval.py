@@ -11,7 +11,7 @@ from small_studies import annotations, random_rows, score_ends, sets_of, text
 import setagree as sa
 from setagree.coefficients import score_interval as module
 from setagree.coefficients.chance_models import Urn
-from setagree.coefficients.score_interval import score_interval
+from setagree.coefficients.score_interval import ScoreInterval, score_interval
 from setagree.credit.build import WeightBuilder
 from setagree.distances import distance_names, get_distance
 from setagree.errors import OptionError, UndefinedAgreementWarning
@@ -217,6 +217,27 @@ def test_a_free_marginal_is_a_share_of_the_observed_agreement():
     scale = 1 - bp.expected_agreement
     ends = [1 - (1 - end) / scale for end in pa.interval(method="score")]
     assert bp.interval(method="score") == pytest.approx(ends, abs=1e-12)
+
+
+def interval_of(Do, v0):
+    """Return an interval of 100 units with De = E = 1, s = 1/2 and B = 0, without t's."""
+    return ScoreInterval(100, 99, Do, 1, 1, 0.5, 0, v0, math.nan, math.nan, None)
+
+
+def test_a_look_excludes_0_under_the_variance_of_chance():
+    """The estimate is 1/2: the bound on q is 100 (1/2)² / v0 = 6.25, where V(1) is only 1/2."""
+    found = interval_of(0.5, v0=4)
+    assert found.at_q(6.24)[0] == found.roots(6.24)[0] > 0.3
+    assert found.at_q(6.26)[0] == 0
+
+
+def test_a_look_below_a_third_takes_units_known_or_guessed_into_account():
+    """The estimate is 1/6, so that w = 1/2: n (T - th)² = q V, V = T/4 + T (v0 + 1 - T) / 2."""
+    found, q = interval_of(5 / 6, v0=2), 5.0
+    T = 1 - found.at_q(q)[0]
+    assert T > 1
+    V = T / 4 + T * (3 - T) / 2
+    assert q * V == pytest.approx(100 * (T - 5 / 6) ** 2, rel=1e-12)
 
 
 class TestEdges:

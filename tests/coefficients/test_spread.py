@@ -426,7 +426,7 @@ def test_score_interval_by_loops(seed, how):
     ]
     rows = [row for row in rows if len(row) > 1]
     units = [f"u{k}" for k in range(len(rows))]
-    said = rng.integers(1, 6, len(rows)).tolist()
+    said = rng.integers(1, 3 + seed, len(rows)).tolist()  # the first has two clusters
     study = annotations(rows)
     if how == "weights":
         study = study.sampled(sampling_weight=dict(zip(units, said, strict=True)))
