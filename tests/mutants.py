@@ -1,9 +1,9 @@
 """Check that the fast tests of a room notice changes of its code.
 
 ``python -m tests.mutants ROOM [--number 30] [--seed 0]`` changes one operator, or an integer
-beside one, at a time, in a copy of the repository, and runs the fast tests of the same room
-until one fails. It prints a line for each change, and exits with 1 if the tests notice fewer than
-nine in ten.
+beside one, at a time, in a copy of the repository, and runs those fast tests of the same room that
+reach the changed statement until one fails. It prints a line for each change, and exits with 1 if
+the tests notice fewer than nine in ten.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ import sys
 import tempfile
 import time
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
+
+from coverage import CoverageData
 
 ROOT = Path(__file__).parents[1]
 TESTS = {"cli": "command"}  # rooms whose tests have another name
@@ -121,21 +123,53 @@ def files_of(room: str, module: Path, root: Path) -> list[Path]:
     return sorted(files, key=order)
 
 
-def is_noticed(mutant: Mutant, room: str, root: Path) -> bool:
-    """Return whether a fast test of the room fails with the change."""
+def lines_of(source: str, line: int) -> range:
+    """Return the lines of the statement at a line; of one with a body, those before the body."""
+    found = range(line, line + 1)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            end = body[0].lineno if body else (node.end_lineno or node.lineno) + 1
+            if node.lineno <= line < end:
+                found = range(node.lineno, end)
+    return found
+
+
+def reached_lines(room: str, root: Path) -> CoverageData:
+    """Return which fast tests of a room reach each of its lines, by running them once."""
+    data = CoverageData(str(root / ".coverage"))
+    cover = [f"--cov=setagree/{room}", "--cov-context=test", "--cov-report=", "--cov-config="]
+    run = _run(root, [*cover, str(root / "tests" / TESTS.get(room, room))])
+    if run.returncode:
+        raise RuntimeError(run.stdout.decode() + run.stderr.decode())
+    data.read()
+    return data
+
+
+def tests_of(mutant: Mutant, room: str, root: Path, reached: CoverageData) -> list[str]:
+    """Return the tests that reach a change, or the files of the room if an import reaches it."""
+    files = [str(path.relative_to(root)) for path in files_of(room, mutant.path, root)]
+    by_line = reached.contexts_by_lineno(str(root / mutant.path))
+    source = (root / mutant.path).read_text(encoding="utf-8")
+    tests = {
+        context.partition("|")[0].partition("[")[0]
+        for line in lines_of(source, mutant.line)
+        for context in by_line.get(line, ())
+    }
+    if "" in tests:
+        return files
+    return sorted(tests, key=lambda test: (files.index(test.partition("::")[0]), test))
+
+
+def is_noticed(mutant: Mutant, tests: list[str], root: Path) -> bool:
+    """Return whether one of the tests fails with the change."""
+    if not tests:
+        return False
     target = root / mutant.path
     source = target.read_text(encoding="utf-8")
     target.write_text(mutant.applied(source), encoding="utf-8")
-    files = map(str, files_of(room, mutant.path, root))
-    options = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
     try:
-        run = subprocess.run(
-            [sys.executable, "-B", "-m", "pytest", *options, *files],
-            cwd=root,
-            env=_environment(root),
-            capture_output=True,
-            timeout=LIMIT,
-        )
+        run = _run(root, ["-x", *tests], timeout=LIMIT)
     except subprocess.TimeoutExpired:
         return True
     finally:
@@ -145,9 +179,18 @@ def is_noticed(mutant: Mutant, room: str, root: Path) -> bool:
     return run.returncode != 0
 
 
-def _environment(root: Path) -> dict[str, str]:
-    """Return an environment in which the copy is imported, not the installed package."""
-    return os.environ | {"PYTHONPATH": str(root)}
+def _run(
+    root: Path, arguments: Iterable[str], timeout: float | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run fast tests in a copy of the repository, which is imported, not the installed package."""
+    options = ["-q", "-m", "not slow", "-p", "no:cacheprovider"]
+    return subprocess.run(
+        [sys.executable, "-B", "-m", "pytest", *options, *arguments],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(root)},
+        capture_output=True,
+        timeout=timeout,
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -166,9 +209,10 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "__pycache__"))
+        reached = reached_lines(options.room, copy)
         for mutant in drawn:
             began = time.perf_counter()
-            noticed = is_noticed(mutant, options.room, copy)
+            noticed = is_noticed(mutant, tests_of(mutant, options.room, copy, reached), copy)
             n_noticed += noticed
             verdict = "noticed" if noticed else "NOT NOTICED"
             change = f"{mutant.path}:{mutant.line}  {mutant.old} -> {mutant.new}"

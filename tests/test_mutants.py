@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from tests.mutants import ROOT, files_of, mutants
+from tests.mutants import ROOT, files_of, lines_of, mutants
 
 MODULE = Path("setagree/coefficients/sums.py")
 
@@ -16,3 +16,9 @@ def test_each_changes_one_place_outside_of_docstrings_and_comments():
 
 def test_the_matching_file_comes_first():
     assert files_of("large", Path("setagree/large/where.py"), ROOT)[0].name == "test_where.py"
+
+
+def test_a_statement_is_reached_by_any_of_its_lines():
+    source = "if (\n    a\n    < b\n):\n    c = [\n        a + 1\n    ]\nd = 2\n"
+    lines = [lines_of(source, line) for line in range(1, 9)]
+    assert lines == [range(1, 5)] * 4 + [range(5, 8)] * 3 + [range(8, 9)]
