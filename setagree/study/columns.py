@@ -427,7 +427,7 @@ def _identifying(frame: pd.DataFrame) -> str | None:
     """
     names = list(frame)
     cells = [_distinct(frame[name]) for name in names]
-    if cells and all("" in column for column in cells):
+    if all("" in column for column in cells):
         rows = zip(*(frame[name] for name in names), strict=True)
         filled_rows = [row for row in rows if not all(map(is_blank, row))]
         if len(filled_rows) < len(frame):
@@ -507,7 +507,7 @@ def detect_wide_layout(
         groups = [[people[k] for k in family] for family in families]
         lists = " or ".join(option("raters", group) for group in groups)
         remedy: dict[str, Any] = {"wide": True, "raters": groups[0]}
-        remedy |= {} if unit is None or reading.unit else {"unit": unit}
+        remedy |= {} if reading.unit else {"unit": unit}
         raise DataError(
             f"Columns {listing(alike)} have answers in common, as raters have, and "
             f"{listing(others)} {have} none. If each rater has a column, use "

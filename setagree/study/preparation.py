@@ -342,16 +342,13 @@ class PreparedRows:
         The rows that coefficients use.
     with_queued : DataFrame, optional
         The same rows and those marked by ``queued=``; None without marked rows.
-    unobserved : DataFrame, optional
-        The rows with another ``status=`` than observed.
-    statuses : ndarray of str, optional
-        The statuses of the unobserved rows.
+    unobserved : tuple of DataFrame and ndarray of str, optional
+        The rows with another ``status=`` than observed, and their statuses.
     """
 
     counted: pd.DataFrame
     with_queued: pd.DataFrame | None = None
-    unobserved: pd.DataFrame | None = None
-    statuses: npt.NDArray[np.object_] | None = None
+    unobserved: tuple[pd.DataFrame, npt.NDArray[np.object_]] | None = None
 
 
 def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
@@ -375,7 +372,7 @@ def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
     table = frame if is_read else _named_columns(frame, names, reading, has_marks=has_marks)
     if not (where or has_marks or reading.order_by or reading.status or reading.queued):
         return PreparedRows(table)
-    table, unobserved, statuses = numbered(table), None, None
+    table, unobserved = numbered(table), None
     if where is not None:
         table = kept_rows(table, where)
     if has_marks:
@@ -388,15 +385,16 @@ def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
         observed = statuses == STATUSES[0]
         if not observed.any():
             raise DataError(f"no row has the status {STATUSES[0]!r} in column {reading.status!r}.")
-        table, unobserved, statuses = table[observed], table[~observed], statuses[~observed]
-        _warn_answers(unobserved, reading.answer)
+        unobserved = table[~observed], statuses[~observed]
+        table = table[observed]
+        _warn_answers(unobserved[0], reading.answer)
     if reading.queued is None:
-        return PreparedRows(table, None, unobserved, statuses)
+        return PreparedRows(table, None, unobserved)
     marks = _marks(pick_column(table, reading.queued), reading.queued)
     if not marks.any():
-        return PreparedRows(table, None, unobserved, statuses)
+        return PreparedRows(table, None, unobserved)
     _warn_queued(table, reading, marks)
-    return PreparedRows(table[~marks], table, unobserved, statuses)
+    return PreparedRows(table[~marks], table, unobserved)
 
 
 def _named_columns(
@@ -414,9 +412,9 @@ def with_unobserved(study: Annotations, rows: PreparedRows, reading: Reading) ->
 
     A status is dropped if another row has an answer of the rater to the unit.
     """
-    if rows.unobserved is None or rows.statuses is None:
+    if rows.unobserved is None:
         return study
-    frame = _without_answer(study, rows.unobserved, rows.statuses, reading)
+    frame = _without_answer(study, *rows.unobserved, reading)
     missing, answered = dict(study.missing_by_rater), {*study.units}
     for rater in frame["rater"]:
         missing[rater] = missing.get(rater, 0) + 1
