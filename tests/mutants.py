@@ -14,6 +14,7 @@ import io
 import itertools
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -139,25 +140,40 @@ def reached_lines(room: str, root: Path) -> CoverageData:
     """Return which fast tests of a room reach each of its lines, by running them once."""
     data = CoverageData(str(root / ".coverage"))
     cover = [f"--cov=setagree/{room}", "--cov-context=test", "--cov-report=", "--cov-config="]
-    run = _run(root, [*cover, str(root / "tests" / TESTS.get(room, room))])
+    tests = str(root / "tests" / TESTS.get(room, room))
+    run = _run(root, [*cover, tests], keep=True)
     if run.returncode:
         raise RuntimeError(run.stdout.decode() + run.stderr.decode())
     data.read()
     return data
 
 
+def uses(path: Path, line: int, root: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the file and line of a change, or of each use in its room of a constant changed."""
+    yield path, line
+    for node in ast.parse((root / path).read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.Assign) or line not in range(
+            node.lineno, (node.end_lineno or node.lineno) + 1
+        ):
+            continue
+        name = re.compile(rf"\b{ast.unparse(node.targets[0])}\b")
+        for file in sorted((root / "setagree" / path.parts[1]).rglob("*.py")):
+            lines = enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+            yield from ((file.relative_to(root), k) for k, text in lines if name.search(text))
+
+
 def tests_of(mutant: Mutant, room: str, root: Path, reached: CoverageData) -> list[str]:
-    """Return the tests that reach a change, or the files of the room if an import reaches it."""
+    """Return the tests that reach a change, or the files of the room if imports alone do."""
     files = [str(path.relative_to(root)) for path in files_of(room, mutant.path, root)]
-    by_line = reached.contexts_by_lineno(str(root / mutant.path))
-    source = (root / mutant.path).read_text(encoding="utf-8")
-    tests = {
-        context.partition("|")[0].partition("[")[0]
-        for line in lines_of(source, mutant.line)
-        for context in by_line.get(line, ())
-    }
-    if "" in tests:
+    tests: set[str] = set()
+    for path, line in uses(mutant.path, mutant.line, root):
+        by_line = reached.contexts_by_lineno(str(root / path))
+        for number in lines_of((root / path).read_text(encoding="utf-8"), line):
+            contexts = by_line.get(number, ())
+            tests.update(context.partition("|")[0].partition("[")[0] for context in contexts)
+    if tests == {""}:
         return files
+    tests.discard("")
     return sorted(tests, key=lambda test: (files.index(test.partition("::")[0]), test))
 
 
@@ -167,6 +183,7 @@ def is_noticed(mutant: Mutant, tests: list[str], root: Path) -> bool:
         return False
     target = root / mutant.path
     source = target.read_text(encoding="utf-8")
+    times = target.stat()
     target.write_text(mutant.applied(source), encoding="utf-8")
     try:
         run = _run(root, ["-x", *tests], timeout=LIMIT)
@@ -174,20 +191,25 @@ def is_noticed(mutant: Mutant, tests: list[str], root: Path) -> bool:
         return True
     finally:
         target.write_text(source, encoding="utf-8")
+        os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
     if run.returncode > 2:
         raise RuntimeError(run.stdout.decode() + run.stderr.decode())
     return run.returncode != 0
 
 
 def _run(
-    root: Path, arguments: Iterable[str], timeout: float | None = None
+    root: Path, arguments: Iterable[str], *, keep: bool = False, timeout: float | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run fast tests in a copy of the repository, which is imported, not the installed package."""
+    """Run fast tests in a copy of the repository, which is imported, not the installed package.
+
+    The first run may `keep` the byte code of all files: a file that changes is younger than its
+    byte code.
+    """
     options = ["-q", "-m", "not slow", "-p", "no:cacheprovider"]
     return subprocess.run(
-        [sys.executable, "-B", "-m", "pytest", *options, *arguments],
+        [sys.executable, "-m", "pytest", *options, *arguments],
         cwd=root,
-        env=os.environ | {"PYTHONPATH": str(root)},
+        env=os.environ | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "" if keep else "1"},
         capture_output=True,
         timeout=timeout,
     )
