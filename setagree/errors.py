@@ -220,7 +220,7 @@ def option(name: str, value: object = ..., *, limit: int = sys.maxsize) -> str:
     if value is ... or value is True:
         return called
     if isinstance(value, list | tuple):
-        if name == "labels":  # names of columns, which may have commas
+        if name in {"labels", "label_sep"}:  # texts that may have commas
             return " ".join(option(name, each, limit=limit) for each in value)
         value = ",".join(map(str, value))
     text = _quoted(value) if isinstance(value, str) else shorten(value)

@@ -237,7 +237,7 @@ def how_read(reading: Reading) -> LibraryReading:
     if reading.config and codebook and reading.value is not None:
         say(f"{reading.config}: codebook ignored, because single values have none.")
         codebook = None
-    label_sep = reading.label_sep and _unescaped(reading.label_sep)
+    label_sep = reading.label_sep and [*map(_unescaped, reading.label_sep)]
     labels: Sequence[str | None] = reading.labels or [None]
     values = {name: value for name, value in vars(reading).items() if name in _OPTIONS}
     return LibraryReading(
@@ -249,7 +249,7 @@ def how_read(reading: Reading) -> LibraryReading:
             "label_sep": label_sep,
             "na_values": na_values,
             "empty": None if reading.empty is None else names(reading.empty),
-            "codebook": read_codebook(codebook, label_sep or ",", reading.encoding),
+            "codebook": read_codebook(codebook, written_sep(reading), reading.encoding),
             "delimiter": reading.delimiter and _unescaped(reading.delimiter),
             "tool": reading.tool or "auto",
             "spans": True if values.get("spans") == "auto" else values.get("spans"),
@@ -342,8 +342,8 @@ def _lines(path: Path, encoding: str) -> list[str]:
 
 
 def written_sep(reading: Reading) -> str:
-    """Return the separator of labels in a table that is written."""
-    return "," if reading.label_sep is None else _unescaped(reading.label_sep)
+    """Return the separator of labels in a table that is written: the first of several."""
+    return _unescaped(reading.label_sep[0]) if reading.label_sep else ","
 
 
 def _unescaped(text: str) -> str:

@@ -79,7 +79,7 @@ def convert(files: options.Files, *, reading: SpanReading, delivery: Delivery) -
     if is_text and label_sep != ",":
         say(
             "Labels are separated as in the file: to read this again, use --label-sep "
-            f"{reading.label_sep!r}."
+            f"{label_sep!r}."
         )
 
 

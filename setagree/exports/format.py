@@ -20,7 +20,7 @@ from setagree.study.labels import Blank
 from setagree.study.reading import Predictions
 from setagree.study.row_filter import Where
 from setagree.study.spans import Spans
-from setagree.wording.label_sets import Label
+from setagree.wording.label_sets import Label, LabelSep
 
 Basis: TypeAlias = Literal["tool", "source", "documented", "plain"]
 """Basis of a layout: a file written by the tool's code, the tool's source, or its documentation.
@@ -113,14 +113,14 @@ class Request:
     question: str | None = None
     blank: Blank | None = None
     roster: object | None = None
-    label_sep: str | None = None
+    label_sep: LabelSep | None = None
     encoding: str = "utf-8"
     where: Where | None = None
     sheet: str | int | None = None
     predictions: Predictions = False
     unit: str | None = None
 
-    def sep_or(self, usual: str) -> str:
+    def sep_or(self, usual: str) -> LabelSep:
         """Return the separator of labels, by default the usual one of the format."""
         return usual if self.label_sep is None else self.label_sep
 

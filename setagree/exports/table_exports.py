@@ -37,9 +37,10 @@ from setagree.files.streams import Source, readable
 from setagree.files.tables import read_table
 from setagree.study.answer_warnings import warn_brackets, warn_merged_names, warn_separator
 from setagree.study.columns import Role, guess_columns, plain_name
+from setagree.study.labels import splitter
 from setagree.study.layouts import from_cube
 from setagree.study.row_filter import matching_rows
-from setagree.wording.label_sets import LabelSet
+from setagree.wording.label_sets import LabelSep, LabelSet, read_sep
 
 T = TypeVar("T")
 
@@ -367,14 +368,13 @@ def label_list(labels: object, cell: str) -> LabelSet:
     raise FileError(f"{shorten(cell)} is not a list of labels.")
 
 
-def splitter(label_sep: str) -> Callable[[str], LabelSet]:
+def cell_splitter(label_sep: LabelSep) -> Callable[[str], LabelSet]:
     """Return a function that splits a cell into labels at `label_sep`."""
-    if not label_sep:
-        raise OptionError(f"{option('label_sep', '')} must have at least one character.")
-    return lambda cell: frozenset(part for part in cell.split(label_sep) if part.strip())
+    split = splitter(read_sep(label_sep))
+    return lambda cell: frozenset(part for part in split(cell) if part.strip())
 
 
-def warn_columns(sheet: Sheet, names: Iterable[str], label_sep: str) -> None:
+def warn_columns(sheet: Sheet, names: Iterable[str], label_sep: LabelSep) -> None:
     """Warn if labels in columns appear to be separated by another separator than `label_sep`."""
     distinct = dict.fromkeys(cell for name in names for cell in sheet.cells(name).unique())
     cells = [cell for cell in distinct if cell]
@@ -382,9 +382,9 @@ def warn_columns(sheet: Sheet, names: Iterable[str], label_sep: str) -> None:
     warn_brackets(cells, label_sep)
 
 
-def split_column(sheet: Sheet, name: str, label_sep: str) -> list[LabelSet | None]:
+def split_column(sheet: Sheet, name: str, label_sep: LabelSep) -> list[LabelSet | None]:
     """Return the label sets of a column, split at `label_sep`."""
-    split = splitter(label_sep)
+    split = cell_splitter(label_sep)
     warn_columns(sheet, [name], label_sep)
     return sheet.parse(name, split)
 

@@ -72,6 +72,7 @@ from setagree.study.reading import (
 from setagree.study.row_filter import kept_rows
 from setagree.study.spans import PLACE
 from setagree.study.tally import Tally
+from setagree.wording.label_sets import LabelSep
 
 Study: TypeAlias = Annotations | Tally
 RaterAnswers: TypeAlias = "Sequence[Any] | Mapping[Any, Any] | npt.NDArray[Any] | pd.Series[Any]"
@@ -99,7 +100,7 @@ class ModelReadingOptions(TypedDict, total=False):
     wide: bool
     raters_in_rows: bool | None
     blank: Blank | None
-    label_sep: str | None
+    label_sep: LabelSep | None
     where: str | None
     reading: Reading | None
 
@@ -698,7 +699,7 @@ def _from_raters_in_rows(frame: pd.DataFrame, reading: Reading, note: Note) -> A
     )
 
 
-def _warn_odd_units(frame: pd.DataFrame, units: Sequence[str], label_sep: str) -> None:
+def _warn_odd_units(frame: pd.DataFrame, units: Sequence[str], label_sep: LabelSep) -> None:
     """Warn if a few columns are read as units that have no answer in common with the others."""
     families = answer_families([answer_parts(frame[name], label_sep) for name in units])
     usual = [units[k] for k in max(families, key=len, default=[])]

@@ -51,7 +51,7 @@ from setagree.study.preparation import (
 from setagree.study.reading import QUEUED, AnswerKind, Note, Plan, Reading, check_encoding, is_files
 from setagree.study.row_filter import NO_ROWS, Where
 from setagree.study.tally import Tally
-from setagree.wording.label_sets import Label
+from setagree.wording.label_sets import Label, LabelSep
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -72,7 +72,7 @@ def tally(
     labels: str | None = None,
     value: str | None = None,
     kind: AnswerKind | None = None,
-    label_sep: str = ",",
+    label_sep: LabelSep = ",",
     blank: Blank | None = None,
     case: Case = "keep",
     codebook: Collection[Label] | None = None,

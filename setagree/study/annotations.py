@@ -45,7 +45,7 @@ from setagree.study.preparation import prepare_rows, statuses, with_unobserved
 from setagree.study.reading import ANSWER_KINDS, AnswerKind, Duplicates, Reading
 from setagree.study.sampling import Sampling
 from setagree.study.spans import from_spans
-from setagree.wording.label_sets import Label, display_labels, sorted_labels
+from setagree.wording.label_sets import Label, LabelSep, display_labels, sorted_labels
 from setagree.wording.tables import html_table
 
 _FIRST = 10
@@ -170,7 +170,7 @@ class Annotations(ReadOnlyArrays):
         labels: str | list[str] | None = None,
         value: str | None = None,
         kind: AnswerKind | None = None,
-        label_sep: str = ",",
+        label_sep: LabelSep = ",",
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
@@ -288,7 +288,7 @@ class Annotations(ReadOnlyArrays):
         unit: str | None = None,
         raters: Sequence[str] | None = None,
         kind: AnswerKind = "labels",
-        label_sep: str = ",",
+        label_sep: LabelSep = ",",
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
@@ -386,7 +386,7 @@ class Annotations(ReadOnlyArrays):
         triples: Iterable[tuple[object, object, object]],
         *,
         kind: AnswerKind = "labels",
-        label_sep: str = ",",
+        label_sep: LabelSep = ",",
         blank: Blank | None = None,
         case: Case = "keep",
         codebook: Collection[Label] | None = None,
@@ -421,7 +421,7 @@ class Annotations(ReadOnlyArrays):
         *,
         kind: AnswerKind = "labels",
         raters: tuple[object, object] = ("rater 1", "rater 2"),
-        label_sep: str = ",",
+        label_sep: LabelSep = ",",
         case: Case = "keep",
     ) -> Annotations:
         """Return the annotations of a contingency table of two raters.

@@ -25,9 +25,16 @@ from setagree.errors import (
     shorten,
     warn,
 )
-from setagree.study.labels import is_blank
+from setagree.study.labels import is_blank, splitter
 from setagree.study.numbers import are_decimals, usual_spelling
-from setagree.wording.label_sets import LabelSet, sorted_labels
+from setagree.wording.label_sets import (
+    LabelSep,
+    LabelSet,
+    read_sep,
+    sep_pattern,
+    separators,
+    sorted_labels,
+)
 
 _SEPARATORS = (";", "|", "\n", "\t", "\uff0c", "\u3001", "\uff1b", "\u060c", ",")
 _OFTEN_INSIDE = ("/", "+", "&", "#", " ")
@@ -148,19 +155,19 @@ def warn_spellings(cells: Sequence[object], codes: Codes) -> None:
         )
 
 
-def warn_separator(cells: Sequence[object], label_sep: str) -> str:
+def warn_separator(cells: Sequence[object], label_sep: LabelSep) -> LabelSep:
     """Warn if all or some cells that are no lists seem to use another separator of labels.
 
-    Return the separator that the warning proposes, otherwise `label_sep`.
+    Return the separator that the warning proposes if no cell has `label_sep`, otherwise that.
     """
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lstrip()[:1] != "["]
-    used = any(label_sep in text for text in texts)
-    together = "".join(texts)
-    others = [other for other in _SEPARATORS if other != label_sep and other in together]
+    listed, together = separators(label_sep), "".join(texts)
+    used = any(one in text for text in texts for one in listed)
+    others = [other for other in _SEPARATORS if other not in listed and other in together]
     cells_with = {o: [text for text in texts if o in text and o in text.strip()] for o in others}
-    core = label_sep.strip()
-    if core != label_sep and core in {";", "|"}:
-        close = [text for text in texts if core in text.replace(label_sep, "")]
+    core = listed[0].strip()
+    if len(listed) == 1 and core != label_sep and core in {";", "|"}:
+        close = [text for text in texts if core in text.replace(listed[0], "")]
         if close:
             warn(
                 f"{counted(len(close), 'distinct cell')} with {core!r} that is not {label_sep!r}, "
@@ -176,56 +183,55 @@ def warn_separator(cells: Sequence[object], label_sep: str) -> str:
         _warn_others(cells_with, len(texts), label_sep, mixed)
     elif often:
         other, some = next(iter(often.items()))
-        remedy = f"did you mean {option('label_sep', other)}?"
-        has_several = len(label_sep) > 1 and set(label_sep) <= {*_SEPARATORS}
-        if has_several:
-            remedy = (
-                f"{label_sep!r} is one separator; if each of its characters is one, "
-                f"{_replacement([*often])}."
-            )
+        proposed = read_sep([other, *(o for o in often if o in mixed)])
+        remedy = f"did you mean {option('label_sep', proposed)}?"
+        if len(listed) == 1 and len(label_sep) > 1 and {*label_sep} <= {*_SEPARATORS}:
+            proposed = read_sep([*label_sep])
+            each = f"{label_sep!r} is one separator; if each of its characters is one"
+            remedy = f"{each}, use {option('label_sep', proposed)}."
         warn(
             f"No cell contains {label_sep!r}, but {_occurrence(some, len(texts), [other])}; "
             f"{remedy}",
             SeparatorWarning,
-            **({} if has_several else {"label_sep": other}),
+            label_sep=proposed,
         )
-        return label_sep if has_several else other
+        return proposed
     else:
         return _warn_order(texts, label_sep)
     return label_sep
 
 
-def _between_labels(texts: Sequence[str], label_sep: str) -> dict[str, list[str]]:
+def _between_labels(texts: Sequence[str], label_sep: LabelSep) -> dict[str, list[str]]:
     """Return the cells in which another usual separator joins labels of other cells."""
-    labels = {part for text in texts for part in _stripped(text, label_sep)}
+    split = splitter(label_sep)
+    labels = {part.strip() for text in texts for part in split(text)}
     mixed: dict[str, list[str]] = {}
-    for other in (o for o in (";", "|") if o not in label_sep):
-        joined = {x for x in labels if other in x and labels.issuperset(_stripped(x, other))}
-        if some := [t for t in texts if joined.intersection(_stripped(t, label_sep))]:
+    for other in (o for o in (";", "|") if not any(o in one for one in separators(label_sep))):
+        parts = {x: {part.strip() for part in x.split(other)} for x in labels if other in x}
+        joined = {x for x, of_x in parts.items() if of_x <= labels}
+        if some := [t for t in texts if joined.intersection(map(str.strip, split(t)))]:
             mixed[other] = some
     return mixed
 
 
-def _stripped(text: str, label_sep: str) -> list[str]:
-    return [part.strip() for part in text.split(label_sep)]
-
-
 def _warn_others(
-    cells_with: Mapping[str, list[str]], n_texts: int, label_sep: str, mixed: Collection[str]
+    cells_with: Mapping[str, list[str]], n_texts: int, label_sep: LabelSep, mixed: Collection[str]
 ) -> None:
     # A comma may be part of a label if another character separates labels.
+    known = {",", *"".join(separators(label_sep))}
     odd = [
         o
         for o, some in cells_with.items()
-        if o in mixed
-        or (o != "," and o not in label_sep and len(some) >= _ENOUGH and len(some) * 10 >= n_texts)
+        if o in mixed or (o not in known and len(some) >= _ENOUGH and len(some) * 10 >= n_texts)
     ]
     if odd:
         some = [*dict.fromkeys(text for o in odd for text in cells_with[o])]
+        proposed = _with_signs(label_sep, odd)
         warn(
             f"In addition to {label_sep!r}, {_occurrence(some, n_texts, odd)}, read as part of the "
-            f"labels. If it separates labels too, {_replacement(odd, label_sep)}.",
+            f"labels. If it separates labels too, use {option('label_sep', proposed)}.",
             SeparatorWarning,
+            label_sep=proposed,
         )
 
 
@@ -234,17 +240,11 @@ def _occurrence(some: Sequence[str], n_texts: int, others: Sequence[str]) -> str
     return f"there is {' or '.join(map(repr, others))} in {cells}"
 
 
-def _replacement(others: Sequence[str], label_sep: str = ",") -> str:
-    pattern = f"[{''.join(others)}]" if len(others) > 1 else re.escape(others[0])
-    in_pandas = f"make them one with df[column].str.replace({pattern!r}, {label_sep!r}, regex=True)"
-    return python_or_command(in_pandas, f"put {label_sep!r} between all labels in the file")
-
-
-def _warn_order(texts: Sequence[str], label_sep: str) -> str:
+def _warn_order(texts: Sequence[str], label_sep: LabelSep) -> LabelSep:
     """Warn if cells differ only in the order of the parts around a usual separator; return it."""
     for other in _OFTEN_INSIDE:
         first: dict[frozenset[str], tuple[str, ...]] = {}
-        for text in texts if other != label_sep else ():
+        for text in texts if other not in separators(label_sep) else ():
             parts = tuple(part for part in map(str.strip, text.split(other)) if part)
             if len(parts) > 1 and first.setdefault(frozenset(parts), parts) != parts:
                 before = other.join(first[frozenset(parts)])
@@ -396,18 +396,20 @@ def warn_mixed_scale(
     warn_markers(codes, cleaned, what="categories", times=times)
 
 
-def warn_brackets(cells: Sequence[object], label_sep: str) -> None:
+def warn_brackets(cells: Sequence[object], label_sep: LabelSep) -> None:
     """Warn if cells are split at a separator in brackets."""
-    within = re.compile(rf"(?<![:;=\-])[(\[][^()\[\]]*{re.escape(label_sep)}[^()\[\]]*[)\]]")
+    listed = [one for one in separators(label_sep) if one != "\n"]
+    separator = f"({sep_pattern(listed).pattern})"
+    within = re.compile(rf"(?<![:;=\-])[(\[][^()\[\]]*{separator}[^()\[\]]*[)\]]")
     texts = [cell for cell in cells if isinstance(cell, str) and ("(" in cell or "[" in cell)]
     # Printed lists and sets, such as set(...) and frozenset(...), are not labels with brackets.
     plain = [text for text in texts if '"' not in text and not _PRINTED.match(text.strip())]
-    split = [] if label_sep == "\n" else [text for text in plain if within.search(text)]
+    split = [text for text in plain if within.search(text)] if listed else []
     if split:
         warn(
-            f"{counted(len(split), 'distinct cell')} with {label_sep!r} in brackets, such as "
-            f"{shorten(split[0])}, split there like everywhere; if it is part of a label, put the "
-            "label in double quotes, or use another separator.",
+            f"{counted(len(split), 'distinct cell')} with {' or '.join(map(repr, listed))} in "
+            f"brackets, such as {shorten(split[0])}, split there like everywhere; if it is part of "
+            "a label, put the label in double quotes, or use another separator.",
             SeparatorWarning,
         )
 
@@ -454,7 +456,7 @@ def warn_totals(units: Sequence[object], column: object) -> None:
         warn(f"{which}; if it sums up the others, omit it{way}.", SetagreeWarning, **remedy)
 
 
-_JOINED, _JOINED_OR_COMMA = re.compile(r"[/+&]"), re.compile(r"[/+&,]")
+_JOINING = "/+&,"
 _ENOUGH_ANSWERS = 100
 """Least number of ratings for warnings of numbers among words and of misspellings."""
 _RARE = 0.01
@@ -468,7 +470,7 @@ _MAX_LABELS = 2_000
 
 
 def warn_of_odd_labels(
-    values: Sequence[LabelSet], codes: Codes, label_sep: str, times: Codes | None
+    values: Sequence[LabelSet], codes: Codes, label_sep: LabelSep, times: Codes | None
 ) -> None:
     """Warn of joined labels, numbers among words and rare misspellings, with their counts.
 
@@ -477,7 +479,9 @@ def warn_of_odd_labels(
     texts = {str(label): label for label in sorted(frozenset().union(*values), key=str)}
     if len(texts) > _MAX_LABELS:
         return
-    signs = _JOINED if "," in label_sep else _JOINED_OR_COMMA
+    listed = separators(label_sep)
+    odd = [x for x in _JOINING if x not in listed and not (x == "," and "," in "".join(listed))]
+    signs = re.compile("|".join(map(re.escape, odd)) or "(?!)")
     joined = [x for x in texts if signs.search(x) and _parts(x, signs) <= texts.keys()]
     numbers = [text for text in texts if _NUMBER.fullmatch(text)]
     numbers = numbers if 2 * len(numbers) < len(texts) else []
@@ -494,7 +498,7 @@ def warn_of_odd_labels(
     is_used = max(map(len, values)) > 1
     # For labels that differ only in the order of their parts, warn_separator has warned.
     if joined and (is_used or len({frozenset(_parts(x, signs)) for x in joined}) == len(joined)):
-        _warn_joined(joined, n_ratings, label_sep, signs, is_used=is_used)
+        _warn_joined(joined, n_ratings, label_sep if is_used else [], signs)
     is_large = (total := round(counts.sum())) >= _ENOUGH_ANSWERS
     if numbers and is_large:
         warn(
@@ -510,29 +514,26 @@ def warn_of_odd_labels(
 def _warn_joined(
     joined: Sequence[str],
     n_ratings: Mapping[str, int],
-    label_sep: str,
+    label_sep: LabelSep,
     signs: re.Pattern[str],
-    *,
-    is_used: bool,
 ) -> None:
-    """Warn of labels whose parts are labels as well."""
-    match = signs.search(joined[0])
-    assert match is not None  # noqa: S101 - it is joined by one of these characters
-    sign, parts = match[0], sorted(set().union(*(_parts(x, signs) for x in joined)))
-    remedy, options = f"use {option('label_sep', sign)}", {"label_sep": sign}
-    if is_used:
-        options = {}
-        replaced = f"df[column].str.replace({sign!r}, {label_sep!r}, regex=False)"
-        everywhere = f"put {label_sep!r} between all labels in the file"
-        remedy = python_or_command(
-            f"use {option('label_sep', label_sep)} everywhere: {replaced}", everywhere
-        )
+    """Warn of labels whose parts are labels as well; `label_sep` is empty if no cell has it."""
+    joining = [*dict.fromkeys(sign for text in joined for sign in signs.findall(text))]
+    parts = sorted(set().union(*(_parts(x, signs) for x in joined)))
+    proposed = _with_signs(label_sep, joining)
     warn(
         f"{_counts(joined, n_ratings)}: read as one label, although the parts {listing(parts)} "
-        f"are labels as well. If {sign!r} separates labels, {remedy}.",
+        f"are labels as well. If {' or '.join(map(repr, joining))} separates labels, use "
+        f"{option('label_sep', proposed)}.",
         SeparatorWarning,
-        **options,
+        label_sep=proposed,
     )
+
+
+def _with_signs(label_sep: LabelSep, signs: Sequence[str]) -> LabelSep:
+    """Return the separators without those that contain one of the signs, and the signs."""
+    others = [x for x in separators(label_sep) if not any(sign in x for sign in signs)]
+    return read_sep([*others, *signs])
 
 
 def _warn_misspelt(

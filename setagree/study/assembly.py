@@ -523,7 +523,8 @@ def warn_blanks(n_blank: int) -> None:
     if n_blank:
         warn(
             f"{counted(n_blank, 'blank cell')} read as missing; use {option('blank', 'empty')} if "
-            f"blank means 'no label applies', or {option('blank', 'missing')} to accept this.",
+            f"blank means 'no label applies'. Otherwise nothing changes, and "
+            f"{option('blank', 'missing')} omits this warning.",
             BlankLabelsWarning,
         )
 

@@ -40,8 +40,16 @@ from setagree.study.answer_warnings import (
     warn_separator,
     warn_similar,
 )
-from setagree.study.labels import Case, LabelSyntax, cell_reader, is_missing, is_number, read_cell
-from setagree.wording.label_sets import Degrees, LabelSet
+from setagree.study.labels import (
+    Case,
+    LabelSyntax,
+    cell_reader,
+    is_missing,
+    is_number,
+    read_cell,
+    splitter,
+)
+from setagree.wording.label_sets import Degrees, LabelSep, LabelSet
 
 Column: TypeAlias = "pd.Series[Any]"
 _MAX_PLACES = 20
@@ -213,7 +221,8 @@ def code_label_sets(
         warn_numeric_labels(texts, values, scalars)
         labels = used_labels(values)
         if other != label_sep:  # the labels that the other separator leaves
-            labels = frozenset(part.strip() for text in texts for part in text.split(other))
+            split = splitter(other)
+            labels = frozenset(part.strip() for text in texts for part in split(text))
         warn_similar("Labels", labels)
     codes = recode(codes, merged)
     if values and syntax.codebook is None and other == label_sep:
@@ -256,14 +265,15 @@ def _unknown_labels(
 _MAX_LABELS = 30
 
 
-def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], label_sep: str) -> bool:
+def _is_plain(texts: Sequence[str], values: Sequence[LabelSet], label_sep: LabelSep) -> bool:
     """Return whether the texts and labels rule out all warnings, by one inexpensive test."""
     together = "".join(texts)
     labels = used_labels(values)
     return (
         max(map(len, values), default=0) > 1
         and together.strip("0123456789+-.,") != ""
-        and (not texts or (label_sep in _USUAL_SEPARATORS and label_sep in together))
+        and (isinstance(label_sep, str) and label_sep in _USUAL_SEPARATORS)
+        and (not texts or label_sep in together)
         and _PLAIN.fullmatch(together.replace(label_sep, "")) is not None
         and (MARKERS | NO_LABEL).isdisjoint(str(label).lower() for label in labels)
         and not may_look_alike([*labels])
@@ -632,7 +642,7 @@ def _count_blanks(
     codes: Codes,
     cells: Sequence[object],
     sets: Sequence[LabelSet | None],
-    label_sep: str,
+    label_sep: LabelSep,
     times: Codes | None,
 ) -> tuple[int, bool]:
     """Return the number of blank cells, and whether some text spells out the empty set."""

@@ -11,18 +11,19 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import compress, islice, pairwise, repeat
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
 from setagree.lazy import pd
-from setagree.study.answer_warnings import is_agreed, warn_agreed
+from setagree.study.answer_warnings import is_agreed, is_total, warn_agreed
 from setagree.study.codes import distinct_cells
 from setagree.study.labels import is_blank, is_missing
 from setagree.study.numbers import are_decimals, as_number
 from setagree.study.reading import QUEUED, Reading
+from setagree.wording.label_sets import LabelSep, sep_pattern
 
 Role: TypeAlias = Literal["unit", "rater", "labels", "value"]
 
@@ -491,7 +492,9 @@ def detect_wide_layout(
     if rater and not (is_contact and len(_distinct(frame[unit])) == len(frame)):
         return None
     label_sep = reading.syntax.label_sep
-    words = {x: answer_parts(islice(frame[x], _MAX_ROWS), label_sep) for x in raters}
+    units = repeat(None) if unit is None else frame[unit]
+    kept = [not is_total(name) for name in islice(units, _MAX_ROWS)]  # totals are not answers
+    words = {x: answer_parts(compress(frame[x], kept), label_sep) for x in raters}
     times = Counter(word for column in words.values() for word in column)
     alike = [x for x in raters if x != rater and any(times[word] > 1 for word in words[x])]
     if len(alike) < 2:
@@ -513,7 +516,7 @@ def detect_wide_layout(
             f"{listing(others)} {have} none. If each rater has a column, use "
             f"{option('wide', value=True)} and {lists}; if each row is one annotation, use "
             f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
-        ).having(remedy={} if rater else remedy)
+        ).having(remedy=remedy)
     are_flags = {*times} <= {"0", "1", "0.0", "1.0"}  # rather of labels than of raters
     if all(as_number(word) is not None for word in times) and (are_flags or unit is not None):
         cells = (x for name in alike for x in distinct_cells(frame[name])[1] if not is_blank(x))
@@ -540,12 +543,12 @@ def answer_families(parts: Sequence[set[str]]) -> list[list[int]]:
     return sorted(sorted(places) for _, places in families)
 
 
-def answer_parts(cells: Iterable[Any], label_sep: str = ",") -> set[str]:
+def answer_parts(cells: Iterable[Any], label_sep: LabelSep = ",") -> set[str]:
     """Return approximate labels of cells: their parts between usual separators, numbers as one."""
     lists = (list, tuple, set, frozenset, np.ndarray)
     present = (cell for cell in cells if not (is_missing(cell) or isinstance(cell, dict)))
     texts = (",".join(map(str, x)) if isinstance(x, lists) else str(x) for x in present)
-    separators = re.compile(rf"[,;|\n]|{re.escape(label_sep)}")
+    separators = re.compile(rf"[,;|\n]|{sep_pattern(label_sep).pattern}")
     pieces = {piece for text in texts for piece in separators.split(text)}
     parts = {_NO_WORDS.sub(" ", piece).strip().casefold() for piece in pieces} - {""}
     return {x if (number := as_number(x)) is None else str(number) for x in parts}

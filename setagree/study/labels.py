@@ -6,6 +6,7 @@ import ast
 import io
 import itertools
 import json
+import operator
 import re
 import tokenize
 import warnings
@@ -31,7 +32,16 @@ from setagree.errors import (
 )
 from setagree.lazy import pd
 from setagree.study.identifiers import check_text, tidied
-from setagree.wording.label_sets import Degrees, Label, LabelSet, check_sep, sorted_labels
+from setagree.wording.label_sets import (
+    Degrees,
+    Label,
+    LabelSep,
+    LabelSet,
+    read_sep,
+    sep_pattern,
+    separators,
+    sorted_labels,
+)
 
 Blank: TypeAlias = Literal["missing", "empty", "error"]
 Case: TypeAlias = Literal["keep", "lower"]
@@ -56,8 +66,8 @@ class LabelSyntax:
 
     Parameters
     ----------
-    label_sep : str
-        Separator of the labels in a text cell; any text except ``"``.
+    label_sep : str or list of str
+        Separator of the labels in a text cell, or several; any text except ``"``.
     blank : {"missing", "empty", "error"}
         Meaning of blank text: no annotation, the empty set, or an error. In long tables it is also
         the meaning of nulls if all other cells are text.
@@ -72,7 +82,7 @@ class LabelSyntax:
         The answers that mean the empty set.
     """
 
-    label_sep: str = ","
+    label_sep: LabelSep = ","
     blank: Blank = "missing"
     case: Case = "keep"
     codebook: Collection[Label] | None = None
@@ -85,8 +95,9 @@ class LabelSyntax:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.label_sep, str) and self.label_sep in _USUAL_SEPARATORS):
-            check_sep(self.label_sep)
-            check_text(self.label_sep, f"{option('label_sep')}: the text", OptionError)
+            object.__setattr__(self, "label_sep", read_sep(self.label_sep))
+            for one in separators(self.label_sep):
+                check_text(one, f"{option('label_sep')}: the text", OptionError)
         for name, value, options in (("blank", self.blank, BLANKS), ("case", self.case, CASES)):
             if not isinstance(value, str) or value not in options:
                 check_choice(name, value, options)
@@ -155,7 +166,7 @@ def _read_markers(name: str, markers: Iterable[Any]) -> tuple[str | float, ...]:
 def parse_labels(
     cell: object,
     *,
-    label_sep: str = ",",
+    label_sep: LabelSep = ",",
     blank: Blank = "missing",
     case: Case = "keep",
     codebook: Collection[Label] | None = None,
@@ -171,8 +182,8 @@ def parse_labels(
     cell : object
         Text, or a list, tuple, set, frozenset or one-dimensional array of labels. A null (None,
         NaN, ``pandas.NA``, ``pandas.NaT``) is missing.
-    label_sep : str
-        The separator of labels.
+    label_sep : str or list of str
+        The separator of labels, or several.
     blank : {"missing", "empty", "error"}
         Meaning of blank text. A list without labels is always the empty set.
     case : {"keep", "lower"}
@@ -225,12 +236,12 @@ def is_number(cell: object) -> bool:
 
 def cell_reader(syntax: LabelSyntax) -> Callable[[object], LabelSet | None]:
     """Return a function that reads one cell, with a shorter path for plain text and lists of it."""
-    label_sep, strip, lists = syntax.label_sep, str.strip, (list, tuple, set, frozenset)
+    split, strip, lists = splitter(syntax.label_sep), str.strip, (list, tuple, set, frozenset)
     is_default = syntax.allowed is None and syntax.case == "keep" and not syntax.empty_markers
 
     def read(cell: object) -> LabelSet | None:
         if is_default and type(cell) is str and _is_plain(cell):
-            labels = frozenset(map(strip, cell.split(label_sep)))
+            labels = frozenset(map(strip, split(cell)))
             if "" not in labels:
                 return labels
         elif is_default and type(cell) in lists and {*map(type, cast(Any, cell))} == {str}:
@@ -257,14 +268,13 @@ def is_blank(cell: object) -> bool:
 
 
 def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
-    stripped = (
-        _trimmed(text, syntax.label_sep)
-        if syntax.label_sep != syntax.label_sep.strip()
-        else text.strip()
-    )
+    stripped = text.strip()
+    for label_sep in separators(syntax.label_sep):
+        if label_sep != label_sep.strip():
+            stripped = _trimmed(stripped, label_sep)
     if _is_plain(stripped):
         cased = stripped.lower() if syntax.case == "lower" else stripped
-        labels = frozenset(map(str.strip, cased.split(syntax.label_sep)))
+        labels = frozenset(map(str.strip, splitter(syntax.label_sep)(cased)))
         return _checked(labels - {""} if "" in labels else labels, syntax, text)
     parts = _parts(stripped, syntax.label_sep)
     return _label_set(parts, syntax, cell=text) if parts else EMPTY
@@ -278,17 +288,17 @@ def listed_labels(text: str, label_sep: str) -> list[str]:
     >>> listed_labels('sad, "a, b", joy, sad', ",")
     ['sad', 'a, b', 'joy']
     """
-    check_sep(label_sep)
+    read_sep(label_sep)
     parts = map(tidied, _parts(_trimmed(text, label_sep), label_sep))
     return [part for part in dict.fromkeys(parts) if part]
 
 
-def _parts(text: str, label_sep: str) -> list[str]:
+def _parts(text: str, label_sep: LabelSep) -> list[str]:
     """Return the labels in text as spelled; empty only for an empty list such as ``[]``."""
     items = printed_items(text) if text.startswith(_OPENINGS) else None
     if items is not None:
         return [_as_text(item, text) for item in items]
-    if label_sep in text and _BARE_LIST.fullmatch(text):
+    if _BARE_LIST.fullmatch(text) and sep_pattern(label_sep).search(text):
         raise LabelError(f"{shorten(text)} looks like a list; remove the brackets or add quotes.")
     return _split(text, label_sep)
 
@@ -355,9 +365,16 @@ def _trimmed(text: str, label_sep: str) -> str:
     return text[start:end]
 
 
-def _split(text: str, label_sep: str) -> list[str]:
+def splitter(label_sep: LabelSep) -> Callable[[str], list[str]]:
+    """Return a function that splits text at each separator."""
+    if isinstance(label_sep, str):
+        return operator.methodcaller("split", label_sep)
+    return sep_pattern(label_sep).split
+
+
+def _split(text: str, label_sep: LabelSep) -> list[str]:
     if '"' not in text:
-        return text.split(label_sep)
+        return splitter(label_sep)(text)
     parts: list[str] = []
     start: int | None = 0
     while start is not None:
@@ -366,22 +383,23 @@ def _split(text: str, label_sep: str) -> list[str]:
     return parts
 
 
-def _next_part(cell: str, start: int, label_sep: str) -> tuple[str, int | None]:
+def _next_part(cell: str, start: int, label_sep: LabelSep) -> tuple[str, int | None]:
     """Return the label that begins at `start`, and the start of the next one or None."""
     match = _QUOTED.match(cell, start)
     if match is None and cell.startswith('"', start):
         raise LabelError(f"{shorten(cell)} has an unbalanced quote; close it before the separator.")
     part_start = start if match is None else match.end()
-    end = cell.find(label_sep, part_start)
-    part = cell[part_start:] if end < 0 else cell[part_start:end]
-    following = None if end < 0 else end + len(label_sep)
+    separator = sep_pattern(label_sep).search(cell, part_start)
+    part = cell[part_start : None if separator is None else separator.start()]
+    following = None if separator is None else separator.end()
     if match is None:
         if part.count('"') % 2:
             raise LabelError(f'{shorten(cell)} has an unbalanced quote; write a quote as two: "".')
         return part, following
     if part.strip():
         raise LabelError(
-            f"{shorten(cell)} has text after a closing quote; put {label_sep!r} between labels."
+            f"{shorten(cell)} has text after a closing quote; put "
+            f"{separators(label_sep)[0]!r} between labels."
         )
     return match.group(1).replace('""', '"'), following
 

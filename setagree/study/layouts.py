@@ -55,7 +55,7 @@ from setagree.study.labels import Case, LabelSyntax, is_blank, is_missing, parse
 from setagree.study.numbers import inferred
 from setagree.study.reading import ANSWER_KINDS, AnswerKind
 from setagree.study.scalars import code_scalars
-from setagree.wording.label_sets import Label
+from setagree.wording.label_sets import Label, LabelSep
 
 _MARGINS = {"all", "sum", "total", "totals"}
 UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text_id"}
@@ -63,7 +63,12 @@ UNIT_NAMES = {"unit", "unit_id", "item", "item_id", "id", "doc", "doc_id", "text
 
 
 def read_counts(
-    data: object, values: Sequence[object] | None, *, kind: AnswerKind, label_sep: str, case: Case
+    data: object,
+    values: Sequence[object] | None,
+    *,
+    kind: AnswerKind,
+    label_sep: LabelSep,
+    case: Case,
 ) -> tuple[Floats, npt.NDArray[np.object_], Answers]:
     """Return the counts (n_units, K) of the rated units, their names, and the K values."""
     check_choice("kind", kind, ANSWER_KINDS)

@@ -21,7 +21,7 @@ from setagree.errors import (
 from setagree.lazy import pd
 from setagree.study.labels import Blank, Case, LabelSyntax, NaValues
 from setagree.study.row_filter import Where
-from setagree.wording.label_sets import Label
+from setagree.wording.label_sets import Label, LabelSep
 
 Duplicates: TypeAlias = Literal["error", "first", "last", "union", "repeats"]
 Tokens: TypeAlias = Literal["words", "tool"]
@@ -86,8 +86,9 @@ class Reading:
         The type of the cells: label sets, numbers, or categories, whose text is kept (007 is not
         7); a "value" is a number if every cell is one, otherwise a category. Default: "value" if
         `value` names the column, otherwise label sets.
-    label_sep : str, optional
-        The separator of the labels in a cell. Default: a comma; in an export that of its format.
+    label_sep : str or list of str, optional
+        The separator of the labels in a cell; a list if a file has several, such as ``[",", "/"]``.
+        Default: a comma; in an export that of its format.
     blank : {"missing", "empty", "error"}, optional
         The meaning of blank text. Default: missing, with one warning that gives the count. In the
         text column of a long table without blank text, nulls (None, NaN) have the same meaning,
@@ -217,7 +218,7 @@ class Reading:
     labels: str | list[str] | None = None
     value: str | None = None
     kind: AnswerKind | None = None
-    label_sep: str | None = None
+    label_sep: LabelSep | None = None
     blank: Blank | None = None
     case: Case = "keep"
     codebook: Collection[Label] | None = None

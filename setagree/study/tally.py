@@ -29,6 +29,7 @@ from setagree.study.labels import Case
 from setagree.study.layouts import read_counts
 from setagree.study.reading import AnswerKind
 from setagree.study.sampling import warn_ignored
+from setagree.wording.label_sets import LabelSep
 
 _FEW_CELLS, _FEW_RATINGS = 30_000, 5_000
 _NUMBERS = np.random.default_rng(0).integers(2**63, size=64, dtype=np.uint64)
@@ -139,7 +140,7 @@ class Tally(ReadOnlyArrays):
         *,
         values: Sequence[object] | None = None,
         kind: AnswerKind = "labels",
-        label_sep: str = ",",
+        label_sep: LabelSep = ",",
         case: Case = "keep",
     ) -> Tally:
         """Return the tally of a table of counts: one row per unit, one column per value.

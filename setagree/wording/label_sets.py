@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from setagree.errors import OptionError, check_list, check_type, option
 
 Label: TypeAlias = str | int
 LabelSet: TypeAlias = frozenset[Label]
+LabelSep: TypeAlias = str | Sequence[str]
+"""The separator of the labels in a cell, or several, at each of which cells are split."""
 
 
 LARGEST_DEGREE = 1e100
@@ -99,6 +102,34 @@ def check_sep(label_sep: object) -> None:
             f"{option('label_sep', label_sep, limit=80)} must be text of one character or more "
             "without '\"'."
         )
+
+
+def read_sep(label_sep: Any) -> LabelSep:
+    """Return a separator, or a list of several; raise `OptionError` if it cannot be one."""
+    listed: list[str] = [label_sep]
+    if isinstance(label_sep, list | tuple):
+        listed = [one for k, one in enumerate(label_sep) if one not in label_sep[:k]]
+    for one in listed:
+        check_sep(one)
+    for one in listed:
+        if inside := [other for other in listed if other != one and other in one]:
+            raise OptionError(
+                f"{option('label_sep', listed)}: {one!r} contains {inside[0]!r}, at which cells "
+                "are split, too; omit one of the two."
+            )
+    if not listed:
+        raise OptionError(f"{option('label_sep', [])} must list at least one separator.")
+    return listed if len(listed) > 1 else listed[0]
+
+
+def separators(label_sep: LabelSep) -> Sequence[str]:
+    """Return the separators as a list; the first is the one that is written."""
+    return [label_sep] if isinstance(label_sep, str) else label_sep
+
+
+def sep_pattern(label_sep: LabelSep) -> re.Pattern[str]:
+    """Return the pattern of the separators."""
+    return re.compile("|".join(map(re.escape, separators(label_sep))))
 
 
 def _joined(labels: Iterable[Label], label_sep: str) -> str:

@@ -173,6 +173,18 @@ class TestScore:
             csv.writer(file).writerows([("unit", "rater", "labels"), *rows])
         assert "3 distinct sets" in ok("score", "sep.csv", "--label-sep", label_sep)
 
+    def test_several_separators(self):
+        rows = 'unit,rater,labels\n1,a,"x, y"\n1,b,y/x\n2,a,"""x/y"", z"\n2,b,z\n'
+        Path("sep.csv").write_text(rows)
+        options = ("sep.csv", "--label-sep", "/", "--label-sep", ",")
+        assert "3 distinct sets" in ok("score", *options)
+        written = ok("convert", *options, "-f", "csv")
+        assert written.splitlines()[1:] == ["1,a,x/y", "1,b,x/y", '2,a,"""x/y""/z"', "2,b,z"]
+        Path("how.toml").write_text('label_sep = [",", "/"]')
+        assert "3 distinct sets" in ok("score", "sep.csv", "--config", "how.toml")
+        Path("how.toml").write_text('label_sep = ","')
+        assert "4 distinct sets" in ok("score", "sep.csv", "--config", "how.toml")
+
     def test_case(self):
         Path("case.csv").write_text("unit,rater,labels\n1,a,Joy\n1,b,joy\n2,a,x\n2,b,x\n")
         assert "3 distinct sets" in ok("score", "case.csv")

@@ -83,6 +83,17 @@ C2;Anaïs;4,5;
 C2;Bruno;6,0;
 Moyenne;;8,5;
 """
+TITLED = """Auswertung Runde 2;;;;;;
+;;;;;;
+Nr.;Text;Länge (s);Anna;Björn;E-Mail;Bemerkung
+1;Das ist, kurz, eins;1,5;"Wut, Angst";Wut/Angst;a@uni.de;unklar
+2;Das ist zwei;12,7;Wut;;b@uni.de;
+3;Das ist drei;3,0;"Angst, Wut";Angst;a@uni.de;
+4;Das ist vier;4,9;Freude;Angst/Freude;c@uni.de;
+Gesamt;;22,1;4;3;;
+"""
+CLEAN_TITLED = [({"Wut", "Angst"}, {"Wut", "Angst"}), ({"Wut"}, None)]
+CLEAN_TITLED += [({"Wut", "Angst"}, {"Angst"}), ({"Freude"}, {"Freude", "Angst"})]
 CLEAN_LOG = [({"cat", "dog"}, {"dog"}, {"cat", "dog"}), (set(), {"cat", "dog"}, {"cat"})]
 CLEAN_GERMAN = [({"Angst", "Wut"}, {"Wut"}), (set(), None), ({"Angst"}, {"Angst"})]
 CLEAN_LONG = [(3.5, 4.0), (2.5, 2.5), (1.0, 3.0), (4.5, 4.5)]
@@ -117,6 +128,7 @@ def tried(monkeypatch, *arguments):
         (SCALE, "utf-8", CLEAN_SCALE, "value"),
         (LOG, "utf-8", CLEAN_LOG, "labels"),
         (GERMAN, "utf-16", CLEAN_GERMAN, "labels"),
+        (TITLED, "utf-16", CLEAN_TITLED, "labels"),
     ],
 )
 def test_at_most_two_tries(monkeypatch, text, encoding, answers, kind):

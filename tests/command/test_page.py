@@ -279,7 +279,8 @@ class TestSession:
         assert found["counts"][0] == "274 units"
         assert found["notes"][1] == (
             "307 blank cells read as missing; use Blank cells are: 'empty' if blank means 'no "
-            "label applies', or Blank cells are: 'missing' to accept this."
+            "label applies'. Otherwise nothing changes, and Blank cells are: 'missing' omits this "
+            "warning."
         )
 
     def test_what_options_are_called(self, session, tmp_path):

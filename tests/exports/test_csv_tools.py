@@ -256,7 +256,7 @@ def test_another_separator_is_doubted(save):
         read(save(text), tool="google_forms_sheet", blank="empty")
     for name, (writer, truth, _) in WRITERS.items():
         if name in {*ASK[:2], "mturk_pipe", "appen", "atlasti"}:
-            with pytest.raises(OptionError, match="label_sep='' must have at least one character"):
+            with pytest.raises(OptionError, match="label_sep='' must be text of one character"):
                 read(save(writer(truth)), label_sep="")
 
 

@@ -97,6 +97,10 @@ TABLES = {
         TAGS,
         {**NAMED, "label_sep": ";", "case": "lower", "blank": "empty", "codebook": ["joy", "fear"]},
     ),
+    "several separators": (
+        {**ONE_EACH, "labels": ["a/b, c", 'c;"a/b"', "a;b", "c,b / a"]},
+        {"label_sep": [",", "/", ";"]},
+    ),
     "markers": (
         {**ONE_EACH, "labels": ["NA", "none", "a", "b"]},
         {"na_values": ["NA"], "empty": ["none"]},

@@ -3,6 +3,7 @@
 import decimal
 import fractions
 import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -300,13 +301,17 @@ class TestLabelWarnings:
         )
 
     def test_several_separators(self):
-        one = r"make them one with df\[column\].str.replace\('\[;\|\]', ',', regex=True\)"
-        with pytest.warns(SeparatorWarning, match=rf"If it separates labels too, {one}\.$"):
-            sets_of(objects("a, b", "a; b", "a;c", "b;c", "a|b", "a|c", "c|b"))
-        with pytest.warns(
-            SeparatorWarning, match="',;' is one separator; if each of its characters"
-        ):
+        cells = objects("a, b", "a; b", "a;c", "b;c", "a|b", "a|c", "c|b")
+        one = re.escape("If it separates labels too, use label_sep=[',', ';', '|'].")
+        with pytest.warns(SeparatorWarning, match=one) as caught:
+            sets_of(cells)
+        assert caught[0].message.remedy == {"label_sep": [",", ";", "|"]}
+        sets = sets_of(cells, label_sep=[",", ";", "|"])
+        assert sets == [{*"ab"}, {*"ab"}, {*"ac"}, {*"bc"}, {*"ab"}, {*"ac"}, {*"bc"}]
+        one = re.escape("',;' is one separator; if each of its characters is one, use label_sep=")
+        with pytest.warns(SeparatorWarning, match=one) as caught:
             sets_of(objects("a, b", "a; b", "a"), label_sep=",;")
+        assert caught[0].message.remedy == {"label_sep": [",", ";"]}
 
     def test_comma_where_it_is_not_the_separator(self):
         with pytest.warns(SeparatorWarning, match=r"did you mean label_sep=','\?"):

@@ -140,7 +140,9 @@ def test_signs_in_place_of_the_separator():
         study(cells)
     (said,) = [str(one.message) for one in caught if "In addition to" in str(one.message)]
     assert there in said
-    assert said.endswith("If it separates labels too, put ',' between all labels in the file.")
+    assert said.endswith(
+        "If it separates labels too, use --label-sep ',' --label-sep ';' --label-sep '|'."
+    )
 
 
 @pytest.mark.parametrize(

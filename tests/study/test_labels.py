@@ -401,12 +401,45 @@ class TestCodebook:
 
 
 class TestSyntax:
-    @pytest.mark.parametrize("label_sep", ["", '"', 'a"', None, 1, ["a"]])
+    @pytest.mark.parametrize("label_sep", ["", '"', 'a"', None, 1, [",", ""], ["a", 1], {","}])
     def test_separator(self, label_sep):
         with pytest.raises(
             OptionError, match=r"label_sep=.* must be text of one character or more"
         ):
             LabelSyntax(label_sep=label_sep)
+
+    @pytest.mark.parametrize(
+        ("cell", "label_sep", "labels"),
+        [
+            ("a/b, c", [",", "/"], "abc"),
+            (" /a//b,,/ c / ", ("/", ","), "abc"),
+            ('"a/b", c/d', [",", "/"], ["a/b", "c", "d"]),
+            ('c/"a, ""b"""', [",", "/"], ["c", 'a, "b"']),
+            ('["a/b", "c"]', [",", "/"], ["a/b", "c"]),
+            ("- a - b and c and", [" - ", " and "], "abc"),
+            ("a.b|c", [".", "|"], "abc"),
+            ("A/b", ["/", "/"], ["A", "b"]),
+            ("a, b", [","], "ab"),
+            ("/ ,", [",", "/"], None),
+        ],
+    )
+    def test_several_separators(self, cell, label_sep, labels):
+        found = parse_labels(cell, label_sep=label_sep)
+        assert found == (None if labels is None else {*labels})
+
+    @pytest.mark.parametrize(
+        ("label_sep", "message"),
+        [
+            ([], r"label_sep=\[\] must list at least one separator"),
+            ([",", ", "], r"', ' contains ',', at which cells are split, too; omit one"),
+            (["/", "\ud800"], "label_sep=: the text"),
+        ],
+    )
+    def test_separators_that_cannot_be_meant(self, label_sep, message):
+        with pytest.raises(OptionError, match=message):
+            LabelSyntax(label_sep=label_sep)
+        with pytest.raises(OptionError, match="must be text of one character or more"):
+            sa.format_labels(["a"], label_sep=[",", "/"])
 
     @pytest.mark.parametrize(("name", "value"), [("blank", "emtpy"), ("case", "upper")])
     def test_closed_lists(self, name, value):

@@ -239,8 +239,8 @@ def test_missing_cell_that_is_blank():
     study, words = the_warning(BlankLabelsWarning, sa.Annotations.from_long, long_table(*rows))
     assert (study.n_ratings, study.n_missing, study.n_values) == (4, 2, 2)
     assert words == (
-        "2 blank cells read as missing; use blank='empty' if blank means 'no label applies', or "
-        "blank='missing' to accept this."
+        "2 blank cells read as missing; use blank='empty' if blank means 'no label applies'. "
+        "Otherwise nothing changes, and blank='missing' omits this warning."
     )
     words = sentence(LabelError, alpha_of, *rows, blank="error")
     assert words == (

@@ -30,7 +30,7 @@ from setagree.scoring.coefficients import COEFFICIENTS, distance_name
 from setagree.study.columns import detect_wide_layout, usual_roles
 from setagree.study.labels import is_missing
 from setagree.study.reading import Plan
-from setagree.wording.label_sets import display_labels, written_set
+from setagree.wording.label_sets import display_labels, separators, written_set
 from setagree.wording.number_format import four, four_interval, interval, number, p_four
 from setagree.wording.tables import csv_text
 
@@ -105,7 +105,7 @@ class Session:
         opened = open_study(request["path"], reading, Plan(in_memory=True), note=note)
         study = cast("sa.Annotations", opened)
         self.study, self.name = study, Path(request["path"]).stem
-        self.label_sep = reading.label_sep or ","
+        self.label_sep = separators(reading.label_sep or ",")[0]
         is_sets = study.kind == "labels"
         labels = study.labels if is_sets else ()
         of_kind = _OF_NUMBERS if study.kind == "number" else _OF_SETS

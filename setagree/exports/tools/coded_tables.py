@@ -18,6 +18,7 @@ from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Request
 from setagree.exports.table_exports import (
     Sheet,
+    cell_splitter,
     drop,
     flag_sets,
     from_columns,
@@ -28,10 +29,9 @@ from setagree.exports.table_exports import (
     read_json,
     segments,
     split_column,
-    splitter,
     unit_names,
 )
-from setagree.wording.label_sets import LabelSet
+from setagree.wording.label_sets import LabelSep, LabelSet
 
 # ---- Appen, once CrowdFlower and Figure Eight: the full report ----------------------------------
 
@@ -192,7 +192,7 @@ def _unanswered(sheet: Sheet) -> Flags:
     return sheet.one_of(name, _UNANSWERED, _ANSWERED, problem)
 
 
-def _toloka_cells(label_sep: str | None) -> Callable[[str], LabelSet]:
+def _toloka_cells(label_sep: LabelSep | None) -> Callable[[str], LabelSet]:
     def read(cell: str) -> LabelSet:
         if cell.startswith("["):
             return label_list(read_json(cell), cell)
@@ -201,7 +201,7 @@ def _toloka_cells(label_sep: str | None) -> Callable[[str], LabelSet]:
                 f"{shorten(cell)} is not a JSON list; set {option('label_sep', '...')}, the "
                 "separator of labels (any text if each cell is one label)."
             )
-        return splitter(label_sep)(cell)
+        return cell_splitter(label_sep)(cell)
 
     return read
 

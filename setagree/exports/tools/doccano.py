@@ -17,6 +17,7 @@ from setagree.exports.blank_answers import Found, settle
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.json_nodes import first_object, read_records, shown
 from setagree.exports.reader_helpers import check_useless
+from setagree.exports.table_exports import cell_splitter
 from setagree.files.streams import check_regular
 from setagree.files.tables import read_table
 from setagree.study.spans import Span, Spans
@@ -114,9 +115,9 @@ def _csv_examples(path: Path, request: Request) -> list[_Example]:
     if missing := [name for name in ("id", "label") if name not in table]:
         raise FileError(f"{shown(path)} has no column {missing[0]!r}.")
     cells = zip(table["id"], table["label"], strict=True)
-    label_sep = request.label_sep or "#"
+    split = cell_splitter(request.sep_or("#"))
     return [
-        (unit, path.stem, frozenset(cell.split(label_sep) if cell else ()), f"{path.name}, row {k}")
+        (unit, path.stem, split(cell), f"{path.name}, row {k}")
         for k, (unit, cell) in enumerate(cells, start=1)
     ]
 

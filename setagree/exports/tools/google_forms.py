@@ -11,10 +11,10 @@ from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.table_exports import (
     Sheet,
+    cell_splitter,
     from_columns,
     pick_question,
     split_column,
-    splitter,
     usual_column,
     warn_columns,
 )
@@ -52,7 +52,7 @@ def read(path: Path, request: Request, usual_sep: str) -> Answers:
         questions = list(dict.fromkeys(match[1] for match in grid.values()))
         question = pick_question(request.question, questions, sheet.name)
         units = {name: match[2] for name, match in grid.items() if match[1] == question}
-        split = splitter(label_sep)
+        split = cell_splitter(label_sep)
         warn_columns(sheet, units, label_sep)
         found = from_columns(
             sheet, sheet.ids(rater), units, lambda c: (sheet.parse(c, split), sheet.blank(c))

@@ -14,13 +14,13 @@ from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Request
 from setagree.exports.table_exports import (
     Sheet,
+    cell_splitter,
     flag_sets,
     label_list,
     leave_out,
     pick_question,
     read_json,
     split_column,
-    splitter,
     unit_names,
 )
 from setagree.wording.label_sets import LabelSet
@@ -112,5 +112,5 @@ def _task_labels(record: Mapping[str, Any], question: str) -> LabelSet | None:
     if isinstance(answer, dict) and len(answer) == 1:
         answer = answer.get("labels", answer.get("label"))
     if isinstance(answer, str):
-        return splitter("|")(answer)
+        return cell_splitter("|")(answer)
     return label_list(answer, str(record[question]))

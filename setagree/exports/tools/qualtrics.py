@@ -17,12 +17,12 @@ from setagree.exports.blank_answers import settle
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.table_exports import (
     Sheet,
+    cell_splitter,
     from_columns,
     pick_question,
     question_units,
     read_json,
     sets_of_flags,
-    splitter,
     warn_left_out,
 )
 from setagree.wording.label_sets import LabelSet
@@ -115,7 +115,7 @@ def read_unsplit(path: Path, request: Request, layout: str) -> Answers:
     sheet = survey.sheet
     read: Callable[[str], LabelSet] = _codes if layout == "values" else _texts
     if request.label_sep is not None:
-        read = splitter(request.label_sep)
+        read = cell_splitter(request.label_sep)
     found = from_columns(
         *(sheet, _respondents(sheet), units),
         lambda c: (sheet.parse(c, lambda cell: read(cell) - {_SEEN}), sheet.blank(c)),
