@@ -47,7 +47,7 @@ class Mutant:
         The file, relative to the root.
     start, end : int
         Where the replaced text begins and ends, in characters.
-    line : int
+    line, column : int
     old, new : str
     """
 
@@ -55,6 +55,7 @@ class Mutant:
     start: int
     end: int
     line: int
+    column: int
     old: str
     new: str
 
@@ -72,11 +73,11 @@ def mutants(path: Path) -> Iterator[Mutant]:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         start = starts[token.start[0] - 1] + token.start[1]
         end = start + len(token.string)
+        place = (path, start, end, token.start[0], token.start[1] + 1)
         if token.string in SWAPS and any(a <= start and end <= b for a, b in gaps):
-            yield Mutant(path, start, end, token.start[0], token.string, SWAPS[token.string])
+            yield Mutant(*place, token.string, SWAPS[token.string])
         elif token.type == tokenize.NUMBER and token.string.isdigit() and (start, end) in operands:
-            new = str(int(token.string) + 1)
-            yield Mutant(path, start, end, token.start[0], token.string, new)
+            yield Mutant(*place, token.string, str(int(token.string) + 1))
 
 
 Places: TypeAlias = set[tuple[int, int]]
@@ -112,14 +113,16 @@ def _operations(tree: ast.Module, source: str, starts: list[int]) -> tuple[Place
 
 
 def files_of(room: str, module: Path, root: Path) -> list[Path]:
-    """Return the test files of a room, those that name the module first."""
+    """Return the test files of a room, those with most of the module's names first."""
     files = sorted((root / "tests" / TESTS.get(room, room)).rglob("test_*.py"))
+    defined = re.findall(
+        r"^ *(?:def|class) (\w+)", (root / module).read_text("utf-8"), re.MULTILINE
+    )
+    names = {module.stem, *defined}
 
-    def order(path: Path) -> tuple[bool, bool]:
-        return (
-            path.stem != f"test_{module.stem}",
-            module.stem not in path.read_text(encoding="utf-8"),
-        )
+    def order(path: Path) -> tuple[bool, int]:
+        words = {*re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+        return path.stem != f"test_{module.stem}", -len(names & words)
 
     return sorted(files, key=order)
 
@@ -237,9 +240,11 @@ def main(arguments: list[str] | None = None) -> int:
             noticed = is_noticed(mutant, tests_of(mutant, options.room, copy, reached), copy)
             n_noticed += noticed
             verdict = "noticed" if noticed else "NOT NOTICED"
-            change = f"{mutant.path}:{mutant.line}  {mutant.old} -> {mutant.new}"
+            place = f"{mutant.path}:{mutant.line}:{mutant.column}"
             seconds = time.perf_counter() - began
-            print(f"{verdict:12}{seconds:6.1f} s  {change}", flush=True)
+            print(
+                f"{verdict:12}{seconds:6.1f} s  {place}  {mutant.old} -> {mutant.new}", flush=True
+            )
     print(f"{n_noticed} of {len(drawn)} changes were noticed")
     return 0 if n_noticed >= ENOUGH * len(drawn) else 1
 
