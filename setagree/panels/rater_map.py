@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, Unpack
@@ -22,11 +22,11 @@ from setagree.inference.panel_members import (
     unweighted_units,
 )
 from setagree.inference.permutation import share_reached
+from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import TIE
 from setagree.panels.consensus import Ballot
 from setagree.panels.members import rater_index
-from setagree.progress import track
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.wording.number_format import p_phrase
@@ -100,20 +100,23 @@ def linkage_of(D: Floats) -> Floats:
     return np.asarray(linkage(squareform(D, checks=False), "average"))
 
 
-def best_cut(tree: Floats, D: Floats, numbers: Sequence[int]) -> Partition:
-    """Return the partition into some number of clusters with the largest mean silhouette.
+def best_cuts(trees: Sequence[Floats], D: Floats, numbers: Sequence[int]) -> list[Partition]:
+    """Return the partition of each tree with the largest mean silhouette among some numbers.
 
-    A partition has fewer clusters if points coincide.
+    A partition has fewer clusters if points coincide. `D` are the distances of each tree, of shape
+    (n_trees, n, n).
     """
-    labels = np.array([_labels(tree, k) for k in numbers])
+    labels = np.array([[_labels(tree, k) for k in numbers] for tree in trees])
     # Coarser clusters are unions of the finest ones.
-    finest = labels[np.argmax(numbers)]
-    clusters = np.arange(1, finest.max() + 1)
-    first = np.searchsorted(np.maximum.accumulate(finest), clusters)
-    union = labels[:, first, None] == clusters
-    sums = np.einsum("if,kfc->kic", cluster_sums(D, finest), union)
-    cuts = map(Partition, labels, silhouettes(sums, labels))
-    return max(cuts, key=lambda partition: partition.silhouette)
+    finest, clusters = labels[:, np.argmax(numbers)], np.arange(1, labels.max() + 1)
+    parts = np.zeros((*finest.shape, len(clusters)))
+    for each, apart, one in zip(parts, D, finest, strict=True):
+        each[:, : one.max()] = cluster_sums(apart, one)
+    first = (finest[:, None] == clusters[:, None]).argmax(axis=-1)
+    union = np.take_along_axis(labels, first[:, None], axis=-1)[..., None] == clusters
+    found = silhouettes(np.einsum("tif,tkfc->tkic", parts, union), labels)
+    best = found.mean(axis=-1).argmax(axis=-1)
+    return [Partition(labels[t, k], found[t, k]) for t, k in enumerate(best.tolist())]
 
 
 def _labels(tree: Floats, n_clusters: int) -> Codes:
@@ -152,6 +155,9 @@ def silhouettes(sums: Floats, labels: Codes) -> Floats:
     defined = (size > 1) & np.isfinite(b) & (largest > 0)
     return np.asarray(np.divide(b - a, largest, out=np.zeros(labels.shape), where=defined))
 
+
+_CUT = 64
+"""Entries per point of the cuts of a tree: numbers of clusters times clusters."""
 
 Run: TypeAlias = tuple[Codes, Codes, Floats]
 
@@ -556,9 +562,10 @@ def rater_map(
     chart = _Chart(pairs, placed, numbers)
     n_resamples = n_resamples if numbers else 0
     check_drawing(n_resamples, pairs.n_steps + LOOPED)
-    rounds = track(range(n_resamples), total=n_resamples, what="reshuffles")
-    permuted = (chart.disagreement(pairs.permuted(generator)) for _ in rounds)
-    null = np.array([chart.clusters(one).silhouette for one in permuted], dtype=float)
+    null = np.empty(0)
+    for b in block_sizes(n_resamples, len(placed) ** 2 + _CUT * len(placed), what="reshuffles"):
+        permuted = [chart.disagreement(pairs.permuted(generator)) for _ in range(b)]
+        null = np.append(null, [one.silhouette for one in chart.clusters(permuted)])
     units = unit_bimodality(study, compared.weights)
     return _assembled(study, compared.name, chart, null, units)
 
@@ -594,12 +601,12 @@ class _Chart:
         D = disagreement[np.ix_(self.placed, self.placed)]
         return by_way_of_others(D) if np.isnan(D).any() else D
 
-    def clusters(self, disagreement: Floats) -> Partition:
-        """Return the clusters of the placed raters."""
-        D = self.complete(disagreement)
+    def clusters(self, disagreements: Iterable[Floats]) -> list[Partition]:
+        """Return the clusters of the placed raters by each matrix of disagreements."""
+        D = np.array([*map(self.complete, disagreements)])
         if not self.numbers:
-            return Partition(np.ones(len(D), dtype=np.int64), np.full(len(D), np.nan))
-        return best_cut(linkage_of(D), D, self.numbers)
+            return [Partition(np.ones(len(x), dtype=np.int64), np.full(len(x), np.nan)) for x in D]
+        return best_cuts([*map(linkage_of, D)], D, self.numbers)
 
 
 def _assembled(
@@ -609,7 +616,7 @@ def _assembled(
     raters, n = rater_index(study, np.arange(study.n_raters)), study.n_raters
     others = raters.rename("other")
     means, apart = (find(chart.pairs.raters) for find in (chart.means, chart.disagreement))
-    D, partition = chart.complete(apart), chart.clusters(apart)
+    D, (partition,) = chart.complete(apart), chart.clusters([apart])
     points, explained = classical_scaling(D)
     bridged = int(np.isnan(means[np.ix_(chart.placed, chart.placed)]).sum() // 2)
     # Raters who are not placed have the last entry of each column.

@@ -14,7 +14,7 @@ import setagree as sa
 from setagree.errors import DataError, OptionError
 from setagree.panels import rater_map as rater_map_module
 from setagree.panels.rater_map import (
-    best_cut,
+    best_cuts,
     by_way_of_others,
     classical_scaling,
     cluster_sums,
@@ -171,11 +171,12 @@ class TestGeometry:
         """Three groups far apart are found as three; clusters are numbered as they appear."""
         points = np.array([5.0, 0.0, 5.1, 9.0, 0.1, 9.1])
         D = np.abs(points[:, None] - points[None])
-        found = best_cut(linkage_of(D), D, range(2, 6))
+        (found,) = best_cuts([linkage_of(D)], D[None], range(2, 6))
         assert found.labels.tolist() == [1, 2, 1, 3, 2, 3]
-        assert best_cut(linkage_of(D), D, [2]).labels.max() == 2
-        zeros = np.zeros((4, 4))
-        assert best_cut(linkage_of(zeros), zeros, [2]).silhouette == 0
+        zeros = np.zeros((6, 6))
+        halves, alike = best_cuts([linkage_of(D), linkage_of(zeros)], np.array([D, zeros]), [2])
+        assert halves.labels.max() == 2
+        assert alike.silhouette == 0
 
     @given(
         n=st.integers(2, 12),
@@ -207,8 +208,8 @@ class TestGeometry:
         points = np.random.default_rng(seed).integers(0, 4, size=(n, 2)).astype(float)
         D = np.abs(points[:, None] - points[None]).sum(axis=2)
         tree = linkage_of(D)
-        found = best_cut(tree, D, range(2, most + 1))
-        each = [best_cut(tree, D, [k]) for k in range(2, most + 1)]
+        (found,) = best_cuts([tree], D[None], range(2, most + 1))
+        each = [best_cuts([tree], D[None], [k])[0] for k in range(2, most + 1)]
         assert found.silhouette == pytest.approx(max(one.silhouette for one in each), abs=1e-12)
         again = silhouettes(cluster_sums(D, found.labels), found.labels)
         np.testing.assert_allclose(found.silhouettes, again, atol=1e-12)
