@@ -303,12 +303,15 @@ def inline_svg(
 @contextmanager
 def page_style() -> Iterator[None]:
     """Draw in the ink of a page, with letters that the browser renders."""
-    from matplotlib import style
+    import matplotlib as mpl
 
     inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     letters = {"svg.fonttype": "none", "svg.hashsalt": "setagree"}
-    page = {**dict.fromkeys(inks, _INK), **letters}
-    with style.context(["default", page]), warnings.catch_warnings():
+    # Not with `matplotlib.style`, which reads the files of all styles when it is imported.
+    kept = {"backend", "timezone"}
+    defaults = {x: y for x, y in mpl.rcParamsDefault.items() if x not in kept}
+    page: dict[Any, Any] = {**defaults, **dict.fromkeys(inks, _INK), **letters}
+    with mpl.rc_context(page), warnings.catch_warnings():
         for message in _QUIET:
             warnings.filterwarnings("ignore", message=message)
         yield

@@ -481,8 +481,14 @@ class Agreement(Result):
 
     def to_frame(self, *, level: float = 0.95) -> pd.DataFrame:
         """Return one row with the columns of `AgreementTable.to_frame`."""
-        low, high = self.interval(level)
-        return self._one_row(" ".join(COLUMNS), low=low, high=high)
+        return frame_of([self], level)
+
+
+def frame_of(rows: Sequence[Agreement], level: float) -> pd.DataFrame:
+    """Return a frame with one row per agreement and the columns of `AgreementTable.to_frame`."""
+    low, high = zip(*(row.interval(level) for row in rows), strict=True)
+    ends = {"low": low, "high": high}
+    return pd.DataFrame({x: ends.get(x) or [getattr(row, x) for row in rows] for x in COLUMNS})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -587,7 +593,7 @@ class AgreementTable(ResultRows[Agreement]):
     def to_frame(self, *, level: float | None = None) -> pd.DataFrame:
         """Return a tidy frame with one row per coefficient and distance, not rounded."""
         level = self.level if level is None else level
-        return pd.concat([row.to_frame(level=level) for row in self.rows], ignore_index=True)
+        return frame_of(self.rows, level)
 
     def _notes(self) -> list[str]:
         drawn = sampling_sentence(self.rows, about=raters_in_words(self.rows))
