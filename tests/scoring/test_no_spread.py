@@ -13,7 +13,7 @@ from cli_support import invoke
 from small_studies import annotations, text
 
 import setagree as sa
-from setagree.errors import DataError, FarAnswersWarning
+from setagree.errors import DataError, FarAnswersWarning, FewClustersWarning
 from setagree.reporting.findings import gather, main_findings
 from setagree.reporting.headline import headline, verdict_sentence
 from setagree.wording.sentences import plain
@@ -71,6 +71,7 @@ class TestAgreement:
         assert one.to_frame()[["low", "high", "p_value"]].isna().all(axis=None)
         assert one.standard_error_reason == SAID[rows]
         assert one.interval_reason.startswith(f"{SAID[rows]}, and all answers except the commonest")
+        assert one.rests_on == {"degrees_of_freedom": one.n_units - 1}
         assert SAID[rows] in repr(one)
         assert "95%" not in repr(one)
 
@@ -82,6 +83,10 @@ class TestAgreement:
     def test_units_that_can_disagree_are_counted(self):
         one = sa.krippendorff_alpha(study("a a / b b / c ."))
         assert one.standard_error_reason == "No disagreement was seen in 2 units"
+        drawn = study("a a / b b / b b / b b").sampled(cluster={f"u{k}": k for k in range(4)})
+        with pytest.warns(FewClustersWarning):
+            one = sa.krippendorff_alpha(drawn)
+        assert one.standard_error_reason == "No disagreement was seen in 4 units"
 
     @pytest.mark.parametrize("scale", [1e-9, 1e9])
     def test_unbounded_distances(self, scale):

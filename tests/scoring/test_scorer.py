@@ -11,14 +11,17 @@ from small_studies import annotations, numbers, text
 import setagree as sa
 from setagree.distances import distance_names, get_distance
 from setagree.errors import (
+    AdaptiveRatingsWarning,
     DataError,
     DistanceError,
     FarAnswersWarning,
+    FewClustersWarning,
     LabelError,
     OptionError,
 )
 from setagree.scoring.coefficients import COEFFICIENTS, get_coefficient
 from setagree.scoring.scorer import DEFAULT_DISTANCES, Scorer, read_categories, score
+from setagree.scoring.table_notes import drawn_beside
 
 SETS = annotations(text("a ab b / a a . / b b b / ab {} a"))
 SCORES = annotations(numbers("1 2 / 2 2 / 5 4"))
@@ -270,7 +273,9 @@ class TestRoughIntervals:
             alpha = sa.krippendorff_alpha(study.sampled(cluster=of_unit))
         reason = "are spread only as evenly as over 7.0 equal clusters, fewer than 8"
         assert (reason in (alpha.remark or "")) is is_rough
-        assert any(reason in str(w.message) for w in given) is is_rough
+        warned = [str(w.message) for w in given if w.category is FewClustersWarning]
+        assert [reason in words for words in warned] == [True] * is_rough
+        assert is_rough or "clusters" not in str(alpha.remark)
 
     @pytest.mark.parametrize(("high", "is_rough"), [(1, False), (3, False), (8, True)])
     def test_very_unequal_weights(self, high, is_rough):
@@ -285,39 +290,54 @@ class TestRoughIntervals:
         assert is_rough or n_kish >= 40
 
     @pytest.mark.parametrize(
-        ("n_apart", "size", "reason"),
+        ("n_apart", "sizes", "reason"),
         [
-            (0, 40, "no disagreement was seen in stratum 's1', which has 96% of the weight"),
-            (1, 40, "the 29 units that disagree count as 1.0 units of equal weight, fewer than 20"),
+            (
+                *((0, 28), (1000, 40)),
+                "no disagreement was seen in stratum 's1', which has 96% of the weight",
+            ),
+            (
+                *((1, 28), (1000, 40)),
+                "the 29 units that disagree count as 1.0 units of equal weight, fewer than 20",
+            ),
+            ((1, 19), (1000, 40), "the 20 units that disagree count as 1.0 units of equal weight"),
             # c² is 50² (1 - 1/50) in s1 and 10² (1 - 1/10) in s2: 364.6² / (2 · 2450 + 28 · 90)
-            (2, 400, "the 30 units that disagree count as 17.9 units of equal weight"),
-            (20, 40, None),
+            (
+                (2, 28),
+                (1000, 400),
+                "the 30 units that disagree count as 17.9 units of equal weight",
+            ),
+            ((20, 28), (1000, 40), None),
+            ((20, 0), (100, 40), None),
+            ((0, 28), (1000, 19_900), None),  # s1 has 4.8% of the weight
         ],
     )
-    def test_strata_with_population_sizes(self, n_apart, size, reason):
+    def test_strata_with_population_sizes(self, n_apart, sizes, reason):
         """Units that disagree count where they add variance: not in a stratum that is known."""
-        first = [("a", "b")] * n_apart + [("a", "a"), ("b", "b")] * 10
-        pairs = first[:20] + [("a", "b")] * 28 + [("a", "a")] * 12
+        first = [("a", "b")] * n_apart[0] + [("a", "a"), ("b", "b")] * 10
+        pairs = first[:20] + [("a", "b")] * n_apart[1] + [("a", "a")] * (40 - n_apart[1])
         study = sa.Annotations.from_wide(pd.DataFrame(pairs, columns=["ann", "bob"]))
         strata = {unit: "s1" if k < 20 else "s2" for k, unit in enumerate(study.units)}
-        drawn = study.sampled(strata=strata, population_size={"s1": 1000, "s2": size})
+        of_population = dict(zip(("s1", "s2"), sizes, strict=True))
+        drawn = study.sampled(strata=strata, population_size=of_population)
         alpha = sa.krippendorff_alpha(drawn)
         assert "rough" not in str(alpha) if reason is None else reason in alpha.remark
         assert sa.benchmark(alpha).remark == sa.at_least(alpha, 0.999).remark == alpha.remark
 
     @pytest.mark.parametrize(
-        ("last", "reason"),
+        ("last", "n_far", "reason"),
         [
-            (1, None),
-            (0, "30 units without disagreement do not exclude far answers"),
-            (40, "one unit disagrees {times:.0f} times as much as expected by chance"),
+            (1, 1, None),
+            (0, 1, "30 units without disagreement do not exclude far answers"),
+            (40, 1, "one unit disagrees {times:.0f} times as much as expected by chance"),
+            (40, 3, "one unit disagrees {times:.0f} times as much as expected by chance"),
         ],
     )
-    def test_squared_distances(self, last, reason):
+    def test_squared_distances(self, last, n_far, reason):
         """The expected disagreement of squared distances is twice the variance of the answers."""
         ann = np.arange(30) % 5
         bob = ann + min(last, 1) * (np.arange(30) % 2)
-        bob[-1] = ann[-1] + last
+        bob[-n_far:] = ann[-n_far:] + last
         frame = pd.DataFrame({"ann": ann, "bob": bob})
         text = str(
             sa.agreement(sa.Annotations.from_wide(frame, kind="number"), distance="interval")
@@ -331,6 +351,56 @@ class TestRoughIntervals:
                 in text
             )
 
+    def test_designs_beside_each_other(self):
+        """A comparison has each design once, and whether all rows have it."""
+        study = sa.simulate(24, 3, rng=1)
+        by = {
+            name: {u: k % n for k, u in enumerate(study.units)} for name, n in (("x", 12), ("y", 8))
+        }
+        with pytest.warns(FewClustersWarning):
+            plain, *drawn = (
+                sa.krippendorff_alpha(study if c is None else study.sampled(cluster=c))
+                for c in (None, by["x"], by["y"])
+            )
+        one, two = (row.drawn for row in drawn)
+        assert one != two
+        assert drawn_beside([plain, plain], independent=True) == ""
+        assert drawn_beside([drawn[0]] * 2, independent=False) == one
+        assert drawn_beside([drawn[0]] * 2, independent=True) == f"{one} each"
+        assert drawn_beside(drawn, independent=True) == f"{one} and {two}"
+        assert drawn_beside([plain, drawn[0]], independent=True) == f"{one} (not in all)"
+
+
+@pytest.mark.parametrize("method", ["score", "t", "fieller"])
+def test_the_interval_of_level_1_minus_p_ends_at_0(method):
+    study = sa.simulate(24, 3, skill=0.3, rng=1)
+    if method == "fieller":
+        document = {unit: k // 2 for k, unit in enumerate(study.units)}
+        size = {unit: 1 + k % 3 for k, unit in enumerate(study.units)}
+        study = study.sampled(cluster=document, size=size, chance="characters")
+    alpha = sa.agreement(study, interval="t" if method == "t" else None)[0]
+    assert alpha.interval_method == method
+    low, high = alpha.interval(1 - alpha.p_value)
+    assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-8)
+
+
+def until_agreed(n):
+    """Return ratings of which a third was asked for where the first two differed."""
+    rows = []
+    for k in range(n):
+        rows += [("ann", k, "a"), ("ben", k, "ab"[k % 2])]
+        rows += [("eva", k, "a")] if k % 2 else []
+    return sa.Annotations.from_triples(rows)
+
+
+def test_ratings_until_agreement_are_doubted():
+    with pytest.warns(AdaptiveRatingsWarning, match="all 10 units with two ratings agree"):
+        sa.agreement(until_agreed(20))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.agreement(until_agreed(18))  # too few to be no accident
+        sa.agreement(sa.simulate(200, 4, missing=0.4, rng=1))
+
 
 class TestFarAnswers:
     @staticmethod
@@ -343,6 +413,18 @@ class TestFarAnswers:
         with pytest.warns(FarAnswersWarning, match=r"one unit \(24\) of the 25") as found:
             sa.agreement(study, distance=["nominal", "interval", "ratio"])
         assert len(found) == 1
+
+    def test_a_far_unit_in_which_all_agree(self):
+        """It has what De, twice the variance of the answers, falls by without it."""
+        table = self.gaps([1] * 24 + [0])
+        table.loc[24] = 60
+        values = table.to_numpy().astype(float)
+        share = 100 * (1 - values[:-1].var(ddof=1) / values.var(ddof=1))
+        message = rf"one unit \(24\) of the 24 that disagree has {share:.0f}% of .* by chance"
+        with pytest.warns(FarAnswersWarning, match=message):
+            sa.krippendorff_alpha(
+                sa.Annotations.from_wide(table, kind="number"), distance="interval"
+            )
 
     def test_its_share(self):
         """A gap of 4 beside 24 gaps of 1 is 16 / 40 of the squared distances: 40%."""

@@ -7,7 +7,6 @@ import pytest
 
 import setagree as sa
 from setagree.errors import (
-    AdaptiveRatingsWarning,
     DataError,
     DroppedRowsWarning,
     OptionError,
@@ -126,24 +125,6 @@ def test_a_column_of_that_name_may_be_the_answer():
     study = sa.Annotations.from_long(frame, labels="queued")
     assert study.n_ratings == 7
     assert study.with_queued is None
-
-
-def until_agreed(n):
-    """Return ratings of which a third was asked for where the first two differed."""
-    rows = []
-    for k in range(n):
-        rows += [("ann", k, "a"), ("ben", k, "ab"[k % 2])]
-        rows += [("eva", k, "a")] if k % 2 else []
-    return sa.Annotations.from_triples(rows)
-
-
-def test_ratings_until_agreement_are_doubted():
-    with pytest.warns(AdaptiveRatingsWarning, match="all 15 units with two ratings agree"):
-        sa.agreement(until_agreed(30))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        sa.agreement(until_agreed(18))  # too few to be no accident
-        sa.agreement(sa.simulate(200, 4, missing=0.4, rng=1))
 
 
 @pytest.mark.filterwarnings("ignore::setagree.errors.DroppedRowsWarning")
