@@ -308,7 +308,7 @@ class TestRoughIntervals:
                 "the 30 units that disagree count as 17.9 units of equal weight",
             ),
             ((20, 28), (1000, 40), None),
-            ((20, 0), (100, 40), None),
+            ((0, 28), (20, 200), None),
             ((0, 28), (1000, 19_900), None),  # s1 has 4.8% of the weight
         ],
     )
@@ -321,7 +321,7 @@ class TestRoughIntervals:
         of_population = dict(zip(("s1", "s2"), sizes, strict=True))
         drawn = study.sampled(strata=strata, population_size=of_population)
         alpha = sa.krippendorff_alpha(drawn)
-        assert "rough" not in str(alpha) if reason is None else reason in alpha.remark
+        assert alpha.remark is None if reason is None else reason in alpha.remark
         assert sa.benchmark(alpha).remark == sa.at_least(alpha, 0.999).remark == alpha.remark
 
     @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ class TestRoughIntervals:
             (1, 1, None),
             (0, 1, "30 units without disagreement do not exclude far answers"),
             (40, 1, "one unit disagrees {times:.0f} times as much as expected by chance"),
-            (40, 3, "one unit disagrees {times:.0f} times as much as expected by chance"),
+            (40, 4, "one unit disagrees {times:.0f} times as much as expected by chance"),
         ],
     )
     def test_squared_distances(self, last, n_far, reason):
