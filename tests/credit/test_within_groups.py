@@ -5,7 +5,7 @@ import pytest
 from small_studies import annotations, random_rows, sets_of
 
 from setagree.credit import within_groups
-from setagree.credit.within_groups import spread_within_groups
+from setagree.credit.within_groups import distinct_keys, spread_within_groups
 from setagree.distances import get_distance
 from setagree.scoring.coefficients import get_coefficient
 from setagree.scoring.scorer import Scorer
@@ -34,6 +34,12 @@ def test_all_methods_equal_the_loops(monkeypatch, few, entries, name):
     weights = Scorer(study).case(distance).weights
     actual = spread_within_groups(study.rater_codes, study.value_codes, n_groups=6, weights=weights)
     assert actual.tolist() == pytest.approx(by_loops(study, distance))
+
+
+@pytest.mark.parametrize("n_keys", [9, 10**9])
+def test_distinct_keys_ascend(n_keys):
+    distinct, place = distinct_keys(np.array([7, 2, 7]), n_keys)
+    assert (distinct.tolist(), place.tolist()) == ([2, 7], [1, 0, 1])
 
 
 @pytest.mark.parametrize("few", [0, 10])

@@ -15,7 +15,7 @@ import setagree as sa
 from setagree.errors import DataError, DistanceError, SimilarLabelsWarning
 from setagree.files.tables import read_table
 from setagree.study.identifiers import value_numbers
-from setagree.study.numbers import as_number, usual_spelling
+from setagree.study.numbers import as_number, exact, number_of_json, usual_spelling
 
 pa = pytest.importorskip("pyarrow", reason="the extra 'files' is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -350,3 +350,10 @@ def test_listed_categories():
             sa.SetagreeError, match="is not a finite number, and the values are num"
         ):
             sa.gwet_ac(study, distance="nominal", categories=[0.1, 3, odd])
+
+
+def test_numbers_that_a_float_would_round():
+    assert exact(0.1) == Fraction(1, 10)
+    assert exact("9007199254740993") == 9007199254740993
+    assert repr(number_of_json("1.0")) == "1.0"
+    assert number_of_json("9007199254740993.0") == Decimal(9007199254740993)

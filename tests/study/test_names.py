@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from cli_support import ok, refusal, rows
 
 import setagree as sa
 from setagree.errors import DataError, LabelError
-from setagree.study.identifiers import find_names, is_whole, tidied
+from setagree.study.identifiers import find_names, is_whole, spelled_time, tidied
 
 pytest.importorskip("typer", reason="the command needs the cli extra")
 
@@ -40,6 +41,10 @@ class TestReading:
     )
     def test_tidied(self, name, read):
         assert tidied(name) == read
+
+    def test_times_of_any_zone(self):
+        time = datetime.fromisoformat("2024-05-01T02:00:00+02:00")
+        assert spelled_time(time) == "2024-05-01T00:00:00+00:00"
 
     @pytest.mark.parametrize(
         ("given", "found"),

@@ -392,3 +392,8 @@ class TestRows:
     def test_dtypes(self, dtype):
         frame = pd.DataFrame({"x": pd.Series(["a", None, "b", "a"], dtype=dtype)})
         assert kept(frame, "x == a").index.tolist() == [0, 3]
+
+
+def test_conditions_of_a_value():
+    assert Where.equality("round", 1) == "round == 1"
+    assert Where.equality("my round", "pilot b") == '`my round` == "pilot b"'

@@ -17,7 +17,9 @@ from setagree.wording.number_format import (
     p_four,
     p_phrase,
     p_value,
+    rough,
     share,
+    two_digits,
 )
 
 NOTHING = (None, np.nan, np.float32("nan"), pd.NA)
@@ -52,6 +54,10 @@ NOTHING = (None, np.nan, np.float32("nan"), pd.NA)
         (count(2.5), "2.50"),
         (count(1234.0), "1,234"),
         (count(1234.5), "1,234"),
+        (two_digits(0.015), "0.015"),
+        (two_digits(1.54), "1.5"),
+        (two_digits(23.4), "23"),
+        (rough([0.2, np.nan]), ""),
     ],
 )
 def test_numbers_as_text(made, text):

@@ -3,7 +3,15 @@
 import numpy as np
 import pandas as pd
 
-from setagree.wording.tables import aligned, markdown_text
+from setagree.wording.tables import (
+    Column,
+    aligned,
+    html_table,
+    json_text,
+    latex_text,
+    markdown_text,
+    with_intervals,
+)
 
 
 def test_aligned_by_columns_of_type():
@@ -36,3 +44,21 @@ def test_markdown():
         "| a\\|b | 0.0000 | <0.0001 |\n"
         "| - | - | 0.2500 |\n"
     )
+
+
+def test_other_forms():
+    frame = pd.DataFrame({"rater": ["a_<b>"], "p_value": [1e-9]})
+    assert (
+        latex_text(frame).splitlines()[4] == r"a\_\textless{}b\textgreater{} & \textless{}0.0001 \\"
+    )
+    assert html_table(frame).count("<td") == 2
+    assert "a_&lt;b&gt;" in html_table(frame)
+    assert json_text(frame.assign(p_value=np.nan)) == (
+        '[\n  {\n    "rater": "a_<b>",\n    "p_value": null\n  }\n]\n'
+    )
+
+
+def test_a_number_and_its_interval_are_one_cell():
+    columns = [Column("unit", "name"), Column("x"), Column(("low", "high"), "interval")]
+    assert [column.source for column in with_intervals(columns)] == ["unit", ("x", "low", "high")]
+    assert with_intervals(columns)[1].sentence((0.25, 0.1, 0.4)) == ("0.250",)

@@ -7,6 +7,7 @@ from setagree.wording.sentences import (
     columns_of,
     cut,
     enumeration,
+    escape_formula,
     named,
     plain,
     short_text,
@@ -18,6 +19,7 @@ def test_invisible_signs_are_spelled_out():
     assert visible("a\u202eb\x00") == "a\\u202eb\\x00"
     assert visible("👩‍💻") == "👩‍💻"
     assert visible("half\ud800") == "half\\ud800"
+    assert escape_formula("=1+1") == "'=1+1"
 
 
 def test_columns():
