@@ -62,13 +62,15 @@ def check_cost(what: str, *, n_bytes: float = 0, n_steps: float = 0, instead: st
         )
 
 
-def check_resamples(n_resamples: int) -> None:
-    """Raise `OptionError` unless the number of resamples is a positive whole number."""
-    is_whole = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
-    if not is_whole or n_resamples < 1:
-        raise OptionError(
-            f"{option('n_resamples', n_resamples)} must be a whole number of 1 or more."
-        )
+def is_number(value: object) -> bool:
+    """Return whether a value is a Python or numpy number."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def check_least(name: str, value: int, least: int) -> None:
+    """Raise `OptionError` unless a number is an integer of at least a minimum."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise OptionError(f"{option(name, value)} must be a whole number of {least} or more.")
 
 
 def check_level(level: object) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Codes, Floats, Rng, as_generator, check_resamples
+from setagree.checks import Codes, Floats, Rng, as_generator, check_least
 from setagree.coefficients.case import ROUNDING, Case
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import Parts, are_computed_together
@@ -286,7 +286,7 @@ def compare_groups(
     rng: Rng = None,
 ) -> pd.DataFrame:
     """Return the coefficient of each group of a study; see `by_group`."""
-    check_resamples(n_resamples)
+    check_least("n_resamples", n_resamples, 1)
     drawing: Row = {"n_resamples": n_resamples, "generator": as_generator(rng)}
     study, compares = grouped.study, grouped.compares
     whole = score_whole(study, coefficient, distance, level)

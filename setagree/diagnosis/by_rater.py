@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Floats, Rng, as_generator, check_cost, check_resamples
+from setagree.checks import Floats, Rng, as_generator, check_cost, check_least
 from setagree.coefficients.case import ROUNDING, divided
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.parts import RaterParts
@@ -144,7 +144,7 @@ def by_rater(
     """
     study = require_raters(study, "by_rater")
     if n_resamples is not None:
-        check_resamples(n_resamples)
+        check_least("n_resamples", n_resamples, 1)
     whole = score_whole(study, coefficient, distance, level)
     ratings = sorted_ratings(study)
     raters = RaterParts(whole.sums, study.rater_codes, study.n_raters)

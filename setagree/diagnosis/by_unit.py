@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Codes, check_cost
+from setagree.checks import Codes, check_cost, check_least
 from setagree.coefficients.case import divided
 from setagree.coefficients.chance_models import Fixed, Urn
 from setagree.coefficients.uncertain import patterns_of_units
 from setagree.credit.base import display_value
 from setagree.diagnosis.common import score_whole, steps_to_score
 from setagree.distances.registry import DistanceLike
-from setagree.inference.panel_members import check_least
 from setagree.inference.unit_order import rows_of_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, Study, open_study, takes_data
 from setagree.scoring.coefficients import CoefficientLike

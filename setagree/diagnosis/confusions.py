@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_resamples
+from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_least
 from setagree.coefficients.case import summed_weights
 from setagree.credit.geometry import SetGeometry, labels_of_values
 from setagree.diagnosis.common import NOT_REQUESTED, SURE
@@ -166,7 +166,7 @@ def confusions(
     1     c  None  left out      1.0           0.333
     """
     if n_resamples is not None:
-        check_resamples(n_resamples)
+        check_least("n_resamples", n_resamples, 1)
     opened = open_study(study)
     sample = sample_of(opened) if isinstance(opened, Annotations) else None
     has_sizes = sample is not None and sample.is_sized

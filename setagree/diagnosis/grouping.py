@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import MOST_STEPS, Codes, check_cost
+from setagree.checks import MOST_STEPS, Codes, check_cost, is_number
 from setagree.coefficients.parts import Parts, are_computed_together
 from setagree.diagnosis.common import (
     counts,
@@ -299,15 +299,12 @@ def edges(start: Any, end: Any) -> tuple[Any, Any]:
 
 
 def _length(times: npt.NDArray[Any], length: Any, name: str) -> Any:
-    is_number = isinstance(length, int | float | np.integer | np.floating) and not isinstance(
-        length, bool
-    )
     if np.issubdtype(times.dtype, np.number):
-        if not is_number or not 0 < length < np.inf:
+        if not is_number(length) or not 0 < length < np.inf:
             raise OptionError(f"{option(name, length)} must be a number above 0, as the times are.")
         return length
     try:
-        span = None if is_number else pd.Timedelta(length)
+        span = None if is_number(length) else pd.Timedelta(length)
     except ValueError:
         span = None
     if span is None or not span > pd.Timedelta(0):

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Floats, Ints, Rng, as_generator
+from setagree.checks import Floats, Ints, Rng, as_generator, check_least
 from setagree.credit.geometry import labels_of_values
 from setagree.diagnosis.by_label import label_counts
 from setagree.errors import OptionError, check_choice, check_list, counted, option
-from setagree.inference.panel_members import case_of, check_least, unweighted_units
+from setagree.inference.panel_members import case_of, unweighted_units
 from setagree.inference.prevalence import with_one_model
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.study.annotations import Annotations

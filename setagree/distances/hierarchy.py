@@ -9,8 +9,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from setagree.checks import check_least
 from setagree.distances.matrix import check_amount
-from setagree.errors import DistanceError, OptionError, check_mapping, listing, shorten
+from setagree.errors import DistanceError, check_mapping, listing, shorten
 from setagree.lazy import pd
 from setagree.study.frames import as_pandas
 from setagree.study.identifiers import tidied
@@ -103,8 +104,7 @@ class Hierarchy:
 
     def lifting(self, depth: int) -> Callable[[Any], LabelSet]:
         """Return the function that replaces the labels of a set by their ancestors at a depth."""
-        if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-            raise OptionError(f"depth={depth!r} must be a whole number of 1 or more.")
+        check_least("depth", depth, 1)
         lifted = cache(partial(self.at_depth, depth=depth))
         return lambda labels: frozenset().union(*map(lifted, labels))
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from setagree.checks import public
+from setagree.checks import check_least, is_number, public
 from setagree.errors import DataError, OptionError, counted, option
-from setagree.inference.panel_members import check_least, is_number
 from setagree.inference.plan_goals import first_number
 from setagree.limits import MAX_CHECKED
 from setagree.wording.number_format import four, number

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeAlias, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import check_level
+from setagree.checks import check_level, is_number
 from setagree.errors import OptionError, SetagreeWarning, did_you_mean, option, shorten, warn
-from setagree.inference.panel_members import check_threshold, is_number
+from setagree.inference.panel_members import check_threshold
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import coefficient_name
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row

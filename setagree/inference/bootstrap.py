@@ -17,8 +17,8 @@ from setagree.checks import (
     Rng,
     as_generator,
     check_drawing,
+    check_least,
     check_level,
-    check_resamples,
 )
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.coefficients.sums import Sums, coefficient, features, root
@@ -344,7 +344,7 @@ def bootstrap(
     >>> len(result.distribution), result.n_undefined
     (500, 0)
     """
-    check_resamples(n_resamples)
+    check_least("n_resamples", n_resamples, 1)
     check_choice("over", over, ("units", "raters", "both"))
     generator = as_generator(rng)
     given = as_agreement(agreement, cluster)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from setagree.checks import Floats, Rng, as_generator, check_level, check_resamples, public
+from setagree.checks import Floats, Rng, as_generator, check_least, check_level, public
 from setagree.coefficients.case import ROUNDING
 from setagree.coefficients.score_interval import t_of, two_sided, z_of_level
 from setagree.coefficients.tails import normal_quantile, normal_tail, t_quantile, t_tail
@@ -576,7 +576,7 @@ def compare(
     """
     families = _families([as_agreement(one, cluster) for one in agreements])
     check_level(level)
-    check_resamples(n_resamples)
+    check_least("n_resamples", n_resamples, 1)
     check_choice("method", method, ("linearised", "bootstrap"))
     for one in itertools.chain(*families):
         if method == "linearised" and one.reason is None and not one.sums.linearised.values.size:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Flags, Floats, Rng, as_generator, check_resamples
+from setagree.checks import Flags, Floats, Rng, as_generator, check_least
 from setagree.coefficients.case import divided, reach
 from setagree.coefficients.chance_models import beyond_rounding, quadratic
 from setagree.credit.base import Weights, sums_to_others
@@ -392,7 +392,7 @@ def cross_replication(
     (0.4034, 0.9937)
     """
     study = unweighted_units(study, "cross_replication")
-    check_resamples(n_resamples)
+    check_least("n_resamples", n_resamples, 1)
     generator = as_generator(rng)
     names, x, y = _two_panels(study, panels)
     part, in_y = shared_part(study, x, y)

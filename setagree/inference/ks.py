@@ -8,11 +8,11 @@ from typing import Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Codes, Floats, Rng, as_generator, check_cost
+from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_least
 from setagree.coefficients.case import ROUNDING, value_pairs
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, UndefinedAgreementWarning, warn
-from setagree.inference.panel_members import check_least, plain_units
+from setagree.inference.panel_members import plain_units
 from setagree.inference.permutation import (
     null_estimates,
     pairable_ratings,

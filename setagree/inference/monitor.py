@@ -13,18 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Floats, check_level
+from setagree.checks import Floats, check_least, check_level
 from setagree.coefficients.score_interval import z_of_level
 from setagree.coefficients.tails import normal_quantile
 from setagree.distances.registry import DistanceLike
 from setagree.errors import OptionError, SetagreeWarning, counted, option, python_or_command, warn
 from setagree.inference.comparison import independent_difference
-from setagree.inference.panel_members import (
-    check_least,
-    check_threshold,
-    plain_units,
-    require_raters,
-)
+from setagree.inference.panel_members import check_threshold, plain_units, require_raters
 from setagree.large.opening import Data, ReadingOptions, takes_data
 from setagree.limits import MAX_LOOKS
 from setagree.scoring.coefficients import krippendorff_alpha

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from setagree.checks import Codes, Flags, Floats, check_level
+from setagree.checks import Codes, Flags, Floats, check_level, is_number
 from setagree.coefficients.case import ROUNDING, Case
 from setagree.credit import Weights
 from setagree.distances.registry import DistanceLike
@@ -156,17 +156,6 @@ def check_share(name: str, value: float) -> None:
     """Raise OptionError unless a number is at least 0 and below 1."""
     if not is_number(value) or not 0 <= value < 1:
         raise OptionError(f"{option(name, value)} must be 0 or more and below 1.")
-
-
-def is_number(value: object) -> bool:
-    """Return whether a value is a Python or numpy number."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
-def check_least(name: str, value: int, least: int) -> None:
-    """Raise OptionError unless a number is an integer of at least a minimum."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise OptionError(f"{option(name, value)} must be a whole number of {least} or more.")
 
 
 def check_threshold(threshold: float, name: str = "threshold") -> None:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, Unpack, get_args
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Codes, Floats, Rng, as_generator, check_drawing, check_resamples
+from setagree.checks import Codes, Floats, Rng, as_generator, check_drawing, check_least
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.conger import UrnOfEachRater
 from setagree.errors import DataError, OptionError, check_choice, option
@@ -267,7 +267,7 @@ def permutation_test(
     >>> test.p_value, test.exact_mean
     (0.002, 0.0)
     """
-    check_resamples(n_resamples)
+    check_least("n_resamples", n_resamples, 1)
     as_generator(rng)
     if scheme is not None:
         check_choice("scheme", scheme, get_args(Scheme))

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Rng, as_generator, check_resamples
+from setagree.checks import Rng, as_generator, check_least
 from setagree.coefficients.score_interval import score_interval
 from setagree.errors import (
     DataError,
@@ -520,7 +520,7 @@ def plan(
     [14]
     """
     as_generator(rng)
-    check_resamples(n_resamples)
+    check_least("n_resamples", n_resamples, 1)
     check_type("goals", goals, PlanGoals | None, "sa.PlanGoals(...)")
     check_type("costs", costs, PlanCosts | None, "sa.PlanCosts(...)")
     goals = with_defaults(goals or PlanGoals(), costs)

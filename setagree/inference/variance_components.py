@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Floats, check_level
+from setagree.checks import Floats, check_least, check_level
 from setagree.coefficients.case import ROUNDING, divided
 from setagree.coefficients.tails import t_quantile
 from setagree.coefficients.uncertain import jackknife_variance
@@ -19,7 +19,7 @@ from setagree.credit.base import Weights, sums_to_others
 from setagree.credit.within_groups import spread_within_groups
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted
-from setagree.inference.panel_members import Compared, case_of, check_least, unweighted_units
+from setagree.inference.panel_members import Compared, case_of, unweighted_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.study.annotations import Annotations
 from setagree.wording.number_format import interval, level_text, number, share

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Codes, Flags, Floats
+from setagree.checks import Codes, Flags, Floats, check_least
 from setagree.coefficients.case import ROUNDING, Case, divided
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.sums import UnitSums
@@ -27,7 +27,7 @@ from setagree.errors import (
     python_or_command,
     warn,
 )
-from setagree.inference.panel_members import answers_of, case_of, check_least, check_share
+from setagree.inference.panel_members import answers_of, case_of, check_share
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.limits import MAX_PLANNED_UNITS
 from setagree.panels.members import NO_HUMAN, models_and_humans, rater_index

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Codes, Flags, Floats, expanded, replace_file
+from setagree.checks import Codes, Flags, Floats, expanded, is_number, replace_file
 from setagree.credit.base import Weights, reading_key, sums_to_others
 from setagree.credit.geometry import SetGeometry
 from setagree.distances.registry import DistanceLike
@@ -27,12 +27,7 @@ from setagree.errors import (
     option,
     warn,
 )
-from setagree.inference.panel_members import (
-    case_of,
-    check_share,
-    is_number,
-    unweighted_units,
-)
+from setagree.inference.panel_members import case_of, check_share, unweighted_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.panels.dawid_skene import answer_counts, dawid_skene, label_fits, panels_of, set_codes
 from setagree.progress import track

@@ -16,6 +16,7 @@ from setagree.checks import (
     Rng,
     as_generator,
     check_drawing,
+    check_least,
     check_level,
 )
 from setagree.coefficients.case import ROUNDING, divided
@@ -31,12 +32,7 @@ from setagree.errors import (
     option,
     warn,
 )
-from setagree.inference.panel_members import (
-    check_least,
-    log_interval,
-    part_of,
-    unweighted_units,
-)
+from setagree.inference.panel_members import log_interval, part_of, unweighted_units
 from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.panels.consensus import Rule, Ties

@@ -10,17 +10,12 @@ from typing import Any, TypeAlias, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import LOOPED, Codes, Floats, Rng, as_generator, check_drawing
+from setagree.checks import LOOPED, Codes, Floats, Rng, as_generator, check_drawing, check_least
 from setagree.coefficients.case import ROUNDING, divided
 from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted, option
-from setagree.inference.panel_members import (
-    case_of,
-    check_least,
-    ratings_by_unit,
-    unweighted_units,
-)
+from setagree.inference.panel_members import case_of, ratings_by_unit, unweighted_units
 from setagree.inference.permutation import share_reached
 from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data

@@ -8,10 +8,10 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_level
+from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_least, check_level
 from setagree.coefficients.case import ROUNDING
 from setagree.errors import DataError, option
-from setagree.inference.panel_members import check_least, unweighted_units
+from setagree.inference.panel_members import unweighted_units
 from setagree.inference.prevalence import label_flags, vote_shares, with_one_model
 from setagree.inference.resampling import random_ranks
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from setagree.checks import as_generator, check_level, check_resamples
+from setagree.checks import as_generator, check_least, check_level
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DegreesWarning,
@@ -100,7 +100,7 @@ def gather(
         model = [*dict.fromkeys([*model, *marked])]
     model = model or None
     check_level(level)
-    check_resamples(wanted.n_resamples)
+    check_least("n_resamples", wanted.n_resamples, 1)
     _check_groups(wanted.groups)
     seed = secrets.randbits(32) if wanted.rng is None else wanted.rng
     as_generator(seed)  # raises before any work unless it is a seed

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from setagree.checks import as_generator, public
+from setagree.checks import as_generator, check_least, public
 from setagree.errors import OptionError, check_list, counted, option
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
@@ -69,8 +69,7 @@ def simulate(
     """
     rng = as_generator(rng)
     for name, number in (("n_units", n_units), ("n_raters", n_raters), ("n_labels", n_labels)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-            raise OptionError(f"{option(name, number)} must be a whole number of 1 or more.")
+        check_least(name, number, 1)
     p = _vector("prevalence", prevalence, n_labels, "above 0 and below 1", lambda x: _inside(x, 1))
     s = _vector("skill", skill, n_raters, "0 to 1", lambda x: (x >= 0) & (x <= 1))
     b = _vector(
