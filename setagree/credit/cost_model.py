@@ -11,6 +11,7 @@ import numpy.typing as npt
 from setagree.checks import Floats, cached_property, check_cost
 from setagree.credit.geometry import SetGeometry
 from setagree.credit.subsets import ranked
+from setagree.study.codes import ranges
 
 # Seconds on one core, once: a (set, subset) entry by rank and by list, two sets that share a tail
 # label, a pair in a block and each further word of it.
@@ -57,14 +58,9 @@ _N_PRODUCTS = 2
 class Plan:
     """Plan of a sum over pairs of sets.
 
-    Attributes
-    ----------
-    largest : int
-        The size up to which sets are compared by shared labels; -1 if all are compared in blocks.
-    n_heavy : int
-        Number of the most frequent labels that use subsets; the others use pairs that share one.
-    keeps : bool
-        Whether shared subsets and labels are kept for further products.
+    Sets of a size up to `largest` are compared by shared labels, larger ones in blocks; -1: all in
+    blocks. The `n_heavy` most frequent labels use subsets, the others pairs of sets that share one.
+    With `keeps`, shared subsets and labels are kept for further products.
     """
 
     largest: int
@@ -135,7 +131,7 @@ class CostModel:
         distinct = np.flatnonzero(np.bincount(sizes))
         some = np.linspace(0, len(distinct) - 1, min(_SIZES_TRIED, len(distinct))).astype(np.int64)
         own_size = np.repeat(sizes, sizes)
-        place = np.arange(len(ranks)) - np.repeat(self.geometry.indptr[:-1], sizes)
+        place = ranges(0, sizes)
         # The label of rank r is heavy from the first number above r on; as the j-th of its set it
         # adds C(j, p - 1) subsets of size p.
         cells = np.searchsorted(tried, ranks, side="right") * (_DEEPEST + 1)

@@ -13,6 +13,7 @@ import numpy as np
 from setagree.checks import Codes, Floats, cached_property
 from setagree.credit.geometry import SetGeometry, size_classes
 from setagree.lazy import pd
+from setagree.study.codes import ranges
 
 SizeFunction: TypeAlias = Callable[[Any, Any, Any], Floats]
 
@@ -266,8 +267,7 @@ def _longer(each: _Alike, p: int) -> _Alike:
     n_labels = each.members.shape[1]
     later = n_labels - 1 - each.last
     parent = np.repeat(np.arange(len(each.last)), later)
-    place = np.arange(len(parent)) - np.repeat(np.cumsum(later) - later, later)
-    place += each.last[parent] + 1
+    place = ranges(each.last + 1, later)
     top = int(each.members.max(initial=0)) + 1
     terms = np.array([comb(label, p) for label in range(top)], dtype=np.int32)[each.members]
     ids = each.ids.take(parent, axis=1)

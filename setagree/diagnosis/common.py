@@ -33,6 +33,7 @@ from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, main_distance, reason_of
 from setagree.scoring.table_notes import rough_t_remarks, warn_clusters
 from setagree.study.annotations import Annotations
+from setagree.study.codes import ranges
 from setagree.study.tally import Given, Tally
 from setagree.wording.tables import Column
 
@@ -243,11 +244,8 @@ class SortedRatings:
             room = done[start] - after[start] + _BLOCK_PAIRS
             fits = ends[(ends > start) & (done[ends - 1] <= room)]
             end = int(fits[-1]) if len(fits) else int(ends[ends > start][0])
-            left = np.repeat(by_rater[start:end], after[start:end])
-            steps = np.arange(len(left)) - np.repeat(
-                np.cumsum(after[start:end]) - after[start:end], after[start:end]
-            )
-            yield left, left + 1 + steps
+            first, n = by_rater[start:end], after[start:end]
+            yield np.repeat(first, n), ranges(first + 1, n)
             start = end
 
 

@@ -12,6 +12,7 @@ from setagree.coefficients.uncertain import patterns_of_units
 from setagree.credit.geometry import SetGeometry
 from setagree.errors import CostError
 from setagree.inference.resampling import block_sizes
+from setagree.study.codes import ranges
 from setagree.study.identifiers import Keys, value_numbers
 from setagree.study.tally import Tally, row_keys
 
@@ -63,7 +64,7 @@ class Differences:
         # Every label that only the first has, with every label that only the second has.
         times = n_two[row_one]
         row, a = np.repeat(row_one, times), np.repeat(one.indices, times)
-        b = two.indices[two.indptr[row] + _numbered_within(times)]
+        b = two.indices[ranges(two.indptr[row_one], times)]
         lone, other = n_two[row_one] == 0, n_one[row_two] == 0
         left_out = np.concatenate([one.indices[lone], two.indices[other]])
         return (
@@ -105,12 +106,12 @@ class DiscordantLabels:
         m, n_common = np.bincount(pattern, minlength=n), np.diff(common.indptr).astype(np.intp)
         _check_labels(m, n_common)
         column = np.empty(len(order), dtype=np.int64)
-        column[order] = _numbered_within(m)
+        column[order] = ranges(0, m)
         width = int((m + n_common).max(initial=1))
         padded = np.full((n, width), -1, dtype=np.int32)
         padded[pattern, column] = label
         rows = np.repeat(np.arange(n), n_common)
-        padded[rows, m[rows] + _numbered_within(n_common)] = common.indices
+        padded[rows, ranges(m, n_common)] = common.indices
         # Neither the order of the units nor that of the values changes the draws of a seed.
         units = patterns_of_units(tally)
         keys = row_keys(urn.numbers, tally.counts, tally.indices, tally.indptr)
@@ -120,8 +121,7 @@ class DiscordantLabels:
         label_keys = pattern.astype(np.int64) * sets.n_labels + label
         s, t, pairs = _confused_places(tally, sets, label_keys, pattern * width + column)
         times = np.bincount((s // width).astype(np.intp), minlength=n)
-        listed = np.repeat((np.cumsum(times) - times)[units], times[units])
-        listed += _numbered_within(times[units])
+        listed = ranges((np.cumsum(times) - times)[units], times[units])
         shift = np.repeat(width * (np.arange(len(units)) - units), times[units])
         self.s, self.t, self.pairs = s[listed] + shift, t[listed] + shift, pairs[listed]
         is_other = (size > 1) | (answers > 1) | (n_common[of_pattern] > 0)
@@ -133,8 +133,7 @@ class DiscordantLabels:
         first_column = np.cumsum(size) - size - (np.cumsum(m) - m)[of_pattern]
         times, first = (x[units][self._mixed] for x in (n_groups, np.cumsum(n_groups) - n_groups))
         place = width * np.repeat(self._mixed, times)
-        k = _numbered_within(times)
-        groups = np.repeat(first, times) + k
+        k, groups = ranges(0, times), ranges(first, times)
         place += first_column[groups]
         kinds, kind = np.unique([size, answers], axis=1, return_inverse=True)
         kind = kind.ravel()[groups]
@@ -274,11 +273,6 @@ def check_table(n_pairs: float) -> None:
     check_cost("The table of confusions", n_bytes=n_bytes, instead=INSTEAD)
 
 
-def _numbered_within(times: Codes) -> Codes:
-    """Return 0, ..., times[0] - 1, 0, ..., times[1] - 1, and so on."""
-    return np.asarray(np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times))
-
-
 def _check_labels(m: Codes, n_common: Codes) -> None:
     """Raise `CostError` if the answers to a unit differ in too many labels, or have too many."""
     if (most := m.max(initial=0)) > _MAX_LABELS:
@@ -352,7 +346,7 @@ def _confused_places(
     check_cost("Listing the pairs of different answers", n_bytes=n_bytes, instead=INSTEAD)
     later = (tally.indptr[1:][tally.rows] - np.arange(len(tally.rows)) - 1).astype(np.intp)
     i = np.repeat(np.arange(len(later)), later)
-    j = i + 1 + _numbered_within(later)
+    j = ranges(np.arange(len(later)) + 1, later)
     times, base = tally.counts[i] * tally.counts[j], int(place.max(initial=0)) + 1
     found, pairs = [], []
     for part, differences in compared(sets, tally.indices[i], tally.indices[j]):

@@ -16,7 +16,7 @@ import pandas as pd
 from setagree.checks import Ints
 from setagree.errors import DataError, RepeatsError, UnnamedError, counted, option
 from setagree.study.assembly import code_answers, counted_repeats, row_a_label
-from setagree.study.codes import MISSING, Answers, as_objects, as_ordered, common_order
+from setagree.study.codes import MISSING, Answers, as_objects, as_ordered, common_order, ranges
 from setagree.study.frames import inexact_ids
 from setagree.study.identifiers import spelled_time
 from setagree.study.reading import Reading
@@ -249,8 +249,7 @@ def tally_of_lists(table: Any, numbers: Numbers) -> Tally:
     # The order of an engine depends on its threads; this is the order of `tally_of_entries`.
     order = np.lexsort([sizes, *numbers.sums(starts, codes, who)])
     lengths = sizes[order]
-    place = np.repeat(starts[order] - (np.cumsum(lengths) - lengths), lengths)
-    place += np.arange(len(place))
+    place = ranges(starts[order], lengths)
     raters = None if who is None else who[place]
     return _tally_of(lengths, codes[place], np.ones_like(place), raters, times[order])
 

@@ -40,6 +40,7 @@ from setagree.study.codes import (
     factorise,
     may_look_alike,
     merge,
+    ranges,
     recode,
 )
 from setagree.study.columns import guess_columns
@@ -363,7 +364,7 @@ def united(
     order = np.argsort(keys, kind="stable")
     keys, codes = keys[order], codes[order].astype(np.int64)
     while len(starts := np.flatnonzero(np.diff(keys, prepend=-1))) < len(keys):
-        position = np.arange(len(keys)) - np.repeat(starts, np.diff(starts, append=len(keys)))
+        position = ranges(0, np.diff(starts, append=len(keys)))
         odd, sets, K = np.flatnonzero(position % 2), [*code_of], len(code_of)
         pairs, place = np.unique(codes[odd - 1] * K + codes[odd], return_inverse=True)
         both = [sets[pair // K] | sets[pair % K] for pair in pairs.tolist()]

@@ -710,8 +710,11 @@ def in_use(items: npt.NDArray[Any], codes: Codes) -> tuple[npt.NDArray[Any], Cod
 
 def entries_of(indptr: Codes, rows: Codes) -> npt.NDArray[np.int64]:
     """Return the positions of the entries of compressed rows, row after row."""
-    starts = indptr[rows]
-    lengths = indptr[rows + 1] - starts
-    entries = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
-    entries += np.arange(len(entries))
-    return entries
+    return ranges(indptr[rows], indptr[rows + 1] - indptr[rows])
+
+
+def ranges(starts: Codes | int, lengths: Codes) -> npt.NDArray[np.int64]:
+    """Return start, start + 1, ... of each length, one range after the other."""
+    places = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+    places += np.arange(len(places))
+    return places
