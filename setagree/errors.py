@@ -186,6 +186,11 @@ def warn(message: str, category: type[SetagreeWarning], **remedy: Any) -> None:
     warnings.warn(warning, stacklevel=level)
 
 
+def warn_nan(names: str, reason: str) -> None:
+    """Warn that the estimates of these names are undefined, with the reason."""
+    warn(f"{names}: undefined (nan), because {reason}.", UndefinedAgreementWarning)
+
+
 def missing_package(what: str, package: str, extra: str) -> MissingDependencyError:
     """Return the error for a missing package, with the install command.
 

@@ -291,6 +291,7 @@ def compare_groups(
     study, compares = grouped.study, grouped.compares
     whole = score_whole(study, coefficient, distance, level)
     _check_group_sizes(by, len(grouped.names), study, compares)
+    exchangeable = float("nan")
     if compares == "raters":
         plain_units(study, "a comparison of groups of raters")
         found = whole.case.distance
@@ -298,20 +299,19 @@ def compare_groups(
         rows = between_raters(grouped, whole, distance=found, level=level, **drawing)
         tests: Row = dict.fromkeys(TESTS, np.nan) | {"tested_by": "permutation"}
         frame = pd.DataFrame([{**tests, **row} for row in rows])
-        frame["exchangeability_p_value"] = np.nan
     else:
         frame = _of_units(grouped, whole, level).assign(
             **dict.fromkeys((*BETWEEN, "permutation_p_value"), np.nan)
         )
-        of_unit = np.zeros(study.n_units, dtype=np.intp)
-        of_unit[study.unit_codes] = grouped.of_rating
-        frame["exchangeability_p_value"] = np.nan
         if whole.case.sample is None:
+            of_unit = np.zeros(study.n_units, dtype=np.intp)
+            of_unit[study.unit_codes] = grouped.of_rating
             parts = Parts(unit_sums(whole), of_unit, len(grouped.names))
-            frame["exchangeability_p_value"] = _exchangeability(parts, **drawing)
-    return ResultFrame.of(
-        frame.assign(group=grouped.names, compares=compares)[[*_COLUMNS]], COLUMNS
+            exchangeable = _exchangeability(parts, **drawing)
+    frame = frame.assign(
+        group=grouped.names, compares=compares, exchangeability_p_value=exchangeable
     )
+    return ResultFrame.of(frame[[*_COLUMNS]], COLUMNS)
 
 
 def _of_units(grouped: Grouped, whole: Agreement, level: float) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from setagree.checks import Codes, Floats, check_cost
 from setagree.coefficients.case import ROUNDING, divided, dot, pattern_disagreement
 from setagree.credit.base import Weights
 from setagree.distances.registry import DistanceLike
-from setagree.errors import UndefinedAgreementWarning, check_choice, check_list, warn
+from setagree.errors import check_choice, check_list, warn_nan
 from setagree.inference.panel_members import unweighted_units
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import BLOCK_ENTRIES
@@ -156,8 +156,7 @@ def completion_bounds(
     name, reason = agreement.distance, agreement.reason
     if np.isnan([agreement.estimate, lowest, highest]).any():
         reason = reason or "every completion leaves alpha undefined"
-        text = f"completion_bounds [{name}]: undefined (nan), because {reason}."
-        warn(text, UndefinedAgreementWarning)
+        warn_nan(f"completion_bounds [{name}]", reason)
     return CompletionBounds(name, agreement.estimate, lowest, highest, len(missing), reason)
 
 

@@ -18,11 +18,10 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
     OptionError,
-    UndefinedAgreementWarning,
     counted,
     listing,
     shorten,
-    warn,
+    warn_nan,
 )
 from setagree.inference.panel_members import (
     case_of,
@@ -406,10 +405,7 @@ def cross_replication(
     if len(joint.unit_patterns) == 1:
         reason = "there is only one unit with both panels"
     if reason is not None:
-        warn(
-            f"cross-replication [{compared.name}]: undefined (nan), because {reason}.",
-            UndefinedAgreementWarning,
-        )
+        warn_nan(f"cross-replication [{compared.name}]", reason)
     rows = joint.unit_patterns, len(joint.between)
     distribution, of_normalised, *of_alphas = over_resamples(
         lambda draws: _scores(joint, row_weights(draws, *rows)),

@@ -11,7 +11,7 @@ import pandas as pd
 from setagree.checks import Codes, Floats, Rng, as_generator, check_cost, check_least
 from setagree.coefficients.case import ROUNDING, value_pairs
 from setagree.distances.registry import DistanceLike
-from setagree.errors import DataError, UndefinedAgreementWarning, warn
+from setagree.errors import DataError, warn_nan
 from setagree.inference.panel_members import plain_units
 from setagree.inference.permutation import (
     null_estimates,
@@ -187,8 +187,7 @@ def ks_statistic(
     location, distribution, exact, reason = float("nan"), np.zeros(0), False, None
     if n_units < 2:
         reason = "only one unit has two ratings" if n_units else "no unit has two ratings"
-        name = f"ks_statistic [{agreement.distance}]"
-        warn(f"{name}: undefined (nan), because {reason}.", UndefinedAgreementWarning)
+        warn_nan(f"ks_statistic [{agreement.distance}]", reason)
     else:
         location = float(pairs.distances[(F_o - F_e).argmax()])
         if n_resamples:

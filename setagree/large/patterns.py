@@ -15,7 +15,7 @@ import pandas as pd
 
 from setagree.checks import Ints
 from setagree.errors import DataError, RepeatsError, UnnamedError, counted, option
-from setagree.study.assembly import code_answers, counted_repeats, row_a_label
+from setagree.study.assembly import code_answers, counted_repeats, no_answers, row_a_label
 from setagree.study.codes import MISSING, Answers, as_objects, as_ordered, common_order, ranges
 from setagree.study.frames import inexact_ids
 from setagree.study.identifiers import spelled_time
@@ -67,7 +67,7 @@ class Survey:
     def check(self) -> None:
         """Raise `DataError` if there are no rows, or rows without an exact unit and rater."""
         if not len(self.cells) and not self.n_null:
-            raise DataError("the table has 0 rows; there is nothing to score.")
+            raise no_answers(0)
         for role in self.inexact:
             raise inexact_ids(role)
         for role, n_bad in self.n_bad.items():
@@ -127,9 +127,7 @@ def code_cells(
     answers = code_answers(column, reading, is_long=True, place=place, times=times)
     rated = answers.codes != MISSING
     if not rated.any():
-        raise DataError(
-            f"all {counted(int(times.sum()), 'cell')} are missing; there is nothing to score."
-        )
+        raise no_answers(int(times.sum()))
     totals = np.zeros(len(answers.values), dtype=np.int64)
     np.add.at(totals, answers.codes[rated], times[rated])
     null_code = int(answers.codes[-1]) if survey.n_null else MISSING

@@ -20,12 +20,11 @@ from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DataError,
     OptionError,
-    UndefinedAgreementWarning,
     counted,
     listing,
     option,
     python_or_command,
-    warn,
+    warn_nan,
 )
 from setagree.inference.panel_members import answers_of, case_of, check_share
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
@@ -569,11 +568,8 @@ def alt_test(
     ]
     undefined = [test.model for test in tests if test.reason is not None]
     if undefined:
-        warn(
-            f"alt-test of {listing(undefined)}: undefined (nan), because {NO_HUMAN}; "
-            f"{option('min_units')} lowers what is enough.",
-            UndefinedAgreementWarning,
-        )
+        reason = f"{NO_HUMAN}; {option('min_units')} lowers what is enough"
+        warn_nan(f"alt-test of {listing(undefined)}", reason)
     tests.sort(key=lambda one: -np.nan_to_num(one.average_advantage_probability, nan=-1.0))
     return AltTestTable(tuple(tests))
 

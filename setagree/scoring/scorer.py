@@ -19,12 +19,11 @@ from setagree.errors import (
     DataError,
     DistanceError,
     OptionError,
-    UndefinedAgreementWarning,
     check_list,
     listing,
     option,
     shorten,
-    warn,
+    warn_nan,
 )
 from setagree.large.opening import Data, ReadingOptions, open_study, takes_data
 from setagree.scoring.definition import Coefficient
@@ -262,10 +261,7 @@ def warn_undefined(agreements: Sequence[Agreement]) -> None:
     if undefined:
         names = dict.fromkeys(f"{one.coefficient} [{one.distance}]" for one in undefined)
         reasons = dict.fromkeys(one.reason for one in undefined)
-        warn(
-            f"{', '.join(names)}: undefined (nan), because {'; '.join(map(str, reasons))}.",
-            UndefinedAgreementWarning,
-        )
+        warn_nan(", ".join(names), "; ".join(map(str, reasons)))
 
 
 def read_categories(

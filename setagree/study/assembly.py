@@ -119,7 +119,7 @@ def assemble(
     With `is_long`, the answers are one column of a long table, in which nulls may be blanks.
     """
     if not len(long.answer):
-        raise DataError("the table has 0 rows; there is nothing to score.")
+        raise no_answers(0)
     try:
         unit_codes, units = _coded_ids(long.unit, "unit")
         rater_codes, raters = _coded_ids(long.rater, "rater")
@@ -152,6 +152,12 @@ def assemble(
         kept = replace(kept, unanswered=units[~rated])
     # Every value occurs in a cell, so only dropped rows can leave one unused.
     return kept if kept.n_ratings == len(unit_codes) else kept.with_used_values()
+
+
+def no_answers(n_cells: int) -> DataError:
+    """Return the error for a table without an answer."""
+    what = f"all {counted(n_cells, 'cell')} are missing" if n_cells else "the table has 0 rows"
+    return DataError(f"{what}; there is nothing to score.")
 
 
 def warn_exchanged(n_units: int, *, n_raters: int, n_ratings: int, if_swapped: str = "") -> None:
@@ -218,9 +224,7 @@ def _drop_missing(coded: Annotations) -> Annotations:
     rated = coded.value_codes != MISSING
     n_rated = int(np.count_nonzero(rated))
     if not n_rated:
-        raise DataError(
-            f"all {counted(len(rated), 'cell')} are missing; there is nothing to score."
-        )
+        raise no_answers(len(rated))
     if n_rated == len(rated):
         return coded
     by_rater = np.bincount(coded.rater_codes[~rated], minlength=coded.n_raters).tolist()

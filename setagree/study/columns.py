@@ -20,6 +20,7 @@ from setagree.errors import DataError, OptionError, did_you_mean, listing, optio
 from setagree.lazy import pd
 from setagree.study.answer_warnings import is_agreed, is_total, warn_agreed
 from setagree.study.codes import distinct_cells
+from setagree.study.frames import columns_listed
 from setagree.study.labels import is_blank, is_missing
 from setagree.study.numbers import are_decimals, as_number
 from setagree.study.reading import QUEUED, Reading
@@ -315,7 +316,7 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
         )
         sentences.append(
             f"No column has a usual name for {_enumerated(which, 'or')}; name the column with "
-            f"{options}. The {_shown(names)}."
+            f"{options}. The {columns_listed(names)}."
             f"{''.join(_nearly(role, free) for role in absent)}{wide}"
         )
     raise DataError(" ".join(sentences))
@@ -370,7 +371,7 @@ def _check_named(names: Sequence[Any], named: Mapping[Role, Any]) -> None:
             hints = f" For columns of flags, use {option('labels', listed)}."
         else:
             hints = "".join(did_you_mean(name, names) for name in absent.values())
-        raise DataError(f"There is no column {which}; the {_shown(names)}.{hints}")
+        raise DataError(f"There is no column {which}; the {columns_listed(names)}.{hints}")
     check_roles([*named.items()])
 
 
@@ -382,11 +383,6 @@ def check_roles(named: Sequence[tuple[Role, Any]]) -> None:
         roles.setdefault(name, set()).add(role)
     if clashing := [option(role, name) for role, name in hashable if len(roles[name]) > 1]:
         raise DataError(f"One column cannot have two roles: {', '.join(clashing)}.")
-
-
-def _shown(names: Sequence[Any]) -> str:
-    """Return a phrase with the columns of a table."""
-    return f"columns are {listing(names, limit=12)}" if names else "table has no columns"
 
 
 def _candidates(role: Role, names: Sequence[str]) -> Iterator[list[str]]:

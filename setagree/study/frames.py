@@ -146,7 +146,9 @@ def check_columns(columns: Sequence[Any], names: Sequence[object]) -> None:
     """Raise `DataError` unless exactly one column has each name; list all absent ones."""
     absent = [name for name in names if not isinstance(name, Hashable) or name not in columns]
     if len(absent) > 1:
-        raise DataError(f"there are no columns {listing(absent, limit=12)}; {_listed(columns)}.")
+        raise DataError(
+            f"there are no columns {listing(absent, limit=12)}; the {columns_listed(columns)}."
+        )
     for name in names:
         check_column(columns, name)
 
@@ -155,16 +157,15 @@ def check_column(columns: Sequence[Any], name: object) -> None:
     """Raise `DataError` unless exactly one column is called ``name``."""
     n = columns.count(name) if isinstance(name, Hashable) else 0
     if n == 0:
-        raise DataError(
-            f"there is no column {shorten(name)}; {_listed(columns)}.{did_you_mean(name, columns)}"
-        )
+        hint = did_you_mean(name, columns)
+        raise DataError(f"there is no column {shorten(name)}; the {columns_listed(columns)}.{hint}")
     if n > 1:
         raise DataError(f"{n} columns are called {name!r}; rename all but one.")
 
 
-def _listed(columns: Sequence[Any]) -> str:
-    listed = f"the columns are {listing(columns, limit=12)}"
-    return listed if columns else "the table has no columns"
+def columns_listed(names: Sequence[Any]) -> str:
+    """Return a phrase with the columns of a table."""
+    return f"columns are {listing(names, limit=12)}" if names else "table has no columns"
 
 
 def _no_table(data: object, also: str) -> NoTableError:
