@@ -58,14 +58,9 @@ _N_PRODUCTS = 2
 class Plan:
     """Plan of a sum over pairs of sets.
 
-    Attributes
-    ----------
-    largest : int
-        The size up to which sets are compared by shared labels; -1 if all are compared in blocks.
-    n_heavy : int
-        Number of the most frequent labels that use subsets; the others use pairs that share one.
-    keeps : bool
-        Whether shared subsets and labels are kept for further products.
+    Sets of a size up to `largest` are compared by shared labels, larger ones in blocks; -1: all in
+    blocks. The `n_heavy` most frequent labels use subsets, the others pairs of sets that share one.
+    With `keeps`, shared subsets and labels are kept for further products.
     """
 
     largest: int

@@ -20,13 +20,8 @@ from setagree.wording.label_sets import LARGEST_DEGREE, Degrees
 class DegreeDistance(Distance):
     r"""The formula of a distance between sets, with sums of degrees in the place of sizes.
 
-    Attributes
-    ----------
-    of_sets : OverlapDistance
-        The distance between plain label sets, of which it takes the formula: \|A\| and \|B\| are
-        the sums of the degrees, \|A ∩ B\| is the sum over labels of the smaller degree.
-    text : str
-        The docstring.
+    \|A\| and \|B\| are the sums of the degrees, and \|A ∩ B\| is the sum over labels of the smaller
+    degree. `text` is the docstring.
     """
 
     of_sets: OverlapDistance

@@ -42,15 +42,7 @@ A cosine this little below 0 is not negative.
 
 @dataclass(frozen=True, eq=False)
 class LabelVectors(LabelDistances):
-    """The vectors of labels.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (L, D)
-        A vector for each label.
-    place : mapping
-        Which row is a label's.
-    """
+    """The vectors of labels: `rows`, of shape (L, D), and the row of each label."""
 
     rows: Floats = field(repr=False)
     place: Mapping[Any, int] = field(repr=False)

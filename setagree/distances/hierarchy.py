@@ -35,14 +35,7 @@ _OR_ELSE = (
 class Hierarchy:
     """The parents of labels, stated or read off a path in the label.
 
-    Attributes
-    ----------
-    parents : mapping
-        The labels directly above a label; a label without an entry is a root.
-    path_separator : str or None
-        Text between the steps of a path, or None if the labels are not paths.
-    weights : mapping or None
-        Weight, or information, of the labels by the table.
+    A label without parents is a root. `weights` are the weights, or information, of a table.
     """
 
     parents: Mapping[Any, LabelSet]

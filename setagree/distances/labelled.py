@@ -97,12 +97,7 @@ class ClosureDistance(Distance):
 class BestMatchDistance(Distance):
     """1 - the mean similarity of each label to the nearest one of the other set, both ways.
 
-    Attributes
-    ----------
-    hierarchy : Hierarchy
-        The label hierarchy.
-    information : mapping, "-log prevalence" or None
-        The information content of labels, for Lin's similarity; None is Wu and Palmer's.
+    The similarity is Lin's, with the information of labels, or Wu and Palmer's without.
     """
 
     hierarchy: Hierarchy

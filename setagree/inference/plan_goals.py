@@ -201,13 +201,9 @@ def _number(value: object) -> float:
 class Drawing:
     """Sampling of the units of a planned study: one by one, or in clusters.
 
-    Attributes
-    ----------
-    size : float
-        Mean number of units per cluster; the last cluster has the remaining units.
-    shares : tuple of float
-        Sizes of the clusters of the pilot over their mean, if the plan has the same variation of
-        sizes; empty for equal sizes.
+    `size` is the mean number of units per cluster; the last cluster has the remaining units.
+    `shares` are the sizes of the pilot's clusters over their mean, if the plan has the same
+    variation of sizes; empty for equal sizes.
     """
 
     size: float = 1

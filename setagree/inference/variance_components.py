@@ -44,16 +44,9 @@ _NAMES = ("unit", "rater", "residual")
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Half the mean distance of three kinds of pairs, as arrays in leave-one-out estimates.
+    """Half the mean distance of pairs of ratings, as arrays in leave-one-out estimates.
 
-    Attributes
-    ----------
-    A : ndarray
-        Of two ratings of one unit.
-    B : ndarray
-        Of two ratings by one rater.
-    T : ndarray
-        Of two ratings of different units by different raters.
+    A: of one unit; B: by one rater; T: of different units by different raters.
     """
 
     A: Floats

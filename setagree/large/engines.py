@@ -37,20 +37,10 @@ _UNITS = {"bytes": 1} | {f"{prefix}iB": 2 ** (10 * k) for k, prefix in enumerate
 
 
 class Engine:
-    """Engine of a lazy table.
+    """Engine of a lazy table, which returns results as tables of `home`.
 
-    Attributes
-    ----------
-    name : str
-        Name for messages.
-    home : str
-        Library of the eager tables of results.
-    options : dict
-        Options of the computation.
-    is_remote : bool
-        Whether tables may be on another machine, so that they are not read into memory by default.
-    tidies : bool
-        Whether `composed` also removes the space around text.
+    `is_remote`: tables may be on another machine, so that they are not read into memory by default.
+    `tidies`: `composed` also removes the space around text.
     """
 
     name: str

@@ -44,17 +44,8 @@ _BITS = {"Int8": 8, "Int16": 16, "Int32": 32, "Int64": 64}
 class Matching:
     """Condition on a lazy table with the verdicts of its distinct cells.
 
-    Attributes
-    ----------
-    where : Where
-        The conditions.
-    columns : tuple of str
-        The column of each condition.
-    cells : tuple
-        For each condition a native frame of the distinct cells of its column with their verdicts,
-        or None if the engine compares numbers itself.
-    counts : Counts
-        The counts of the whole table.
+    For each condition, `cells` is a native frame of the distinct cells of its column with their
+    verdicts, or None if the engine compares numbers itself. `counts` are of the whole table.
     """
 
     where: Where

@@ -139,15 +139,7 @@ _FEW = 3
 
 @dataclass(frozen=True)
 class Repeats:
-    """Pairs of unit and rater with more than one annotation.
-
-    Attributes
-    ----------
-    n : int
-        Number of pairs.
-    few : list of (unit, rater, times)
-        Up to three of them.
-    """
+    """Pairs of unit and rater with more than one annotation: their number, and up to three."""
 
     n: int
     few: list[tuple[Any, Any, int]]

@@ -41,24 +41,12 @@ SPACE += "\u2028\u2029\u202f\u205f\u3000"
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a study in an engine.
+    """The rows of a study in an engine, with the columns ``unit``, ``rater`` and ``answer``.
 
-    Attributes
-    ----------
-    frame : narwhals LazyFrame
-        Columns ``unit``, ``rater`` and ``answer``. If identifiers are text, ``written_unit`` and
-        ``written_rater`` are the original texts, and ``odd_unit`` and ``odd_rater`` whether these
-        may differ from the tidied ones.
-    engine : Engine
-        The engine of the frame.
-    name : str
-        Original name of the column of answers.
-    in_json : bool
-        Whether answers are lists, written as JSON.
-    long : bool
-        Whether answers are whole numbers of 128 bits, written as text.
-    order : tuple
-        The categories of an ordered column of answers, in their order.
+    If identifiers are text, ``written_unit`` and ``written_rater`` are the original texts, and
+    ``odd_unit`` and ``odd_rater`` whether these may differ from the tidied ones. `name` is the
+    original name of the column of answers, and `order` its ordered categories. Answers are text for
+    lists, written as JSON (`in_json`), and for whole numbers of 128 bits (`long`).
     """
 
     frame: nw.LazyFrame[Any]

@@ -106,16 +106,9 @@ def with_order(error: RepeatsError, table: Frame, reading: Reading) -> RepeatsEr
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """Times or names in an order.
+    """Times, or names, which have only an order.
 
-    Attributes
-    ----------
-    ranks : ndarray of int
-        Rank of each among the distinct times, from 0.
-    values : ndarray of numbers or datetime64, optional
-        The times, in UTC if their zone is known; None for names, which have only an order.
-    zone : tzinfo, optional
-        The original zone.
+    `ranks` count from 0. `values` are numbers, or times in UTC if their original zone is known.
     """
 
     ranks: Codes
@@ -334,16 +327,10 @@ STATUSES = ("observed", "abstained", "not applicable", "failed to parse", "refus
 
 @dataclass(frozen=True, eq=False)
 class PreparedRows:
-    """Rows of a long table, separated by use.
+    """Rows of a long table, separated by use: `counted` are those that coefficients use.
 
-    Attributes
-    ----------
-    counted : DataFrame
-        The rows that coefficients use.
-    with_queued : DataFrame, optional
-        The same rows and those marked by ``queued=``; None without marked rows.
-    unobserved : tuple of DataFrame and ndarray of str, optional
-        The rows with another ``status=`` than observed, and their statuses.
+    `with_queued` also has the rows that ``queued=`` marks, and is None if it marks none.
+    `unobserved` are the rows with another status than observed, and their statuses.
     """
 
     counted: pd.DataFrame

@@ -50,21 +50,7 @@ _MAX_RATIO = 1e9
 class Sampling:
     """Sampling design of the units: names of columns of units, and sizes of the population.
 
-    Attributes
-    ----------
-    cluster : str or None
-        Column of the clusters, whose units were sampled together.
-    sampling_weight : str or None
-        Column of the number of population units that each unit represents, or a multiple of it.
-    strata : str or None
-        Column of the part of the population that each unit was sampled from.
-    population_size : mapping or float, optional
-        Number of units, or of clusters if there are some, in each stratum or in the population.
-    size : str or None
-        Column of the length of each unit, in characters, tokens or seconds: a unit of size w counts
-        as w units.
-    chance : {"documents", "characters"}
-        Pairs that the disagreement expected by alpha leaves out, if units have sizes.
+    The fields are explained in `Annotations.sampled`.
     """
 
     cluster: str | None = None
