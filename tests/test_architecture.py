@@ -380,7 +380,7 @@ BUDGET = {
     "exports": 5_000,
     "files": 2_070,
     "inference": 7_550,
-    "large": 4_650,
+    "large": 4_600,
     "panels": 5_050,
     "plots": 2_600,
     "reporting": 4_700,
