@@ -28,7 +28,9 @@ from setagree.errors import (
     FileError,
     OptionError,
     RepeatsError,
+    SetagreeError,
     SetagreeWarning,
+    UnnamedError,
     a_type,
     listing,
     missing_package,
@@ -48,16 +50,19 @@ from setagree.files.streams import (
     find_sources,
     is_stdin,
     matching,
+    n_bytes,
     readable,
 )
 from setagree.files.tables import read_table
 from setagree.large import steps
 from setagree.large.engines import quoted, run_query, sql_name
 from setagree.large.patterns import spelled
+from setagree.study.annotations import Annotations
 from setagree.study.codes import common_order
 from setagree.study.columns import with_columns
 from setagree.study.identifiers import check_text, tidied
 from setagree.study.labels import is_missing
+from setagree.study.preparation import with_order
 from setagree.study.reading import Reading
 from setagree.study.row_filter import NO_ROWS, Counts, Where
 
@@ -588,6 +593,27 @@ def naming_source(
     )
     hint = f"If each file holds the answers of one rater, use {way}."
     return error.worded(f"{error} {hint}")
+
+
+def as_in_memory(error: DataError, path: Paths, reading: Reading) -> DataError:
+    """Return the error of an engine with what tables in memory add, if the files are small."""
+    if is_stdin(path) or n_bytes(path) > _SMALL:
+        return error
+    try:
+        frame = read_table(path, **reading.of_file)
+        reading = with_columns(reading, map(str, frame))
+        Annotations.from_reading(frame, reading)
+    except RepeatsError as full:
+        return with_order(full.worded(str(error)), frame, reading).having(remedy={})
+    except UnnamedError as full:
+        return full
+    except SetagreeError:
+        pass
+    return error
+
+
+_SMALL = 2**26
+"""Largest number of bytes of files that are read again for the message of an error."""
 
 
 def _has_roles(reading: Reading, columns: Sequence[str]) -> bool:

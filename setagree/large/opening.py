@@ -52,13 +52,14 @@ from setagree.study.columns import (
     guess_wide_unit,
     note_guessed,
     questions_hint,
+    warn_row_numbers,
     with_columns,
     with_missing_ids,
 )
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
 from setagree.study.identifiers import find_names
 from setagree.study.labels import Blank
-from setagree.study.preparation import with_order
+from setagree.study.preparation import warn_order, with_order
 from setagree.study.reading import (
     AnswerKind,
     Note,
@@ -621,6 +622,10 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
         if not hint:
             raise with_order(error, frame, found) from None
         raise error.worded(f"{error}{hint}").having(remedy={}) from None
+    if study.n_repeated and found.duplicates in {"first", "last"}:
+        warn_order(_kept(frame, found), found)
+    elif reading.unit is None and 1 < study.n_units == study.n_ratings:
+        warn_row_numbers(_kept(frame, found), found)
     study = study if how is found else replace(study, reading=found)
     if may_be_spans and reading.labels is None:
         ends = "Columns 'start' and 'end' may be of labelled spans, which were not read"

@@ -12,6 +12,7 @@ from setagree.errors import (
     DataError,
     FileError,
     OptionError,
+    RepeatsError,
     UnnamedError,
     check_flag,
     listing,
@@ -187,7 +188,10 @@ def reduce_table(data: Any, reading: Reading, plan: Plan, note: Note | None = No
     """
     _check_reducible(reading, plan)
     if is_files(data):
-        return _reduce_files(data, reading, plan, note)
+        try:
+            return _reduce_files(data, reading, plan, note)
+        except (RepeatsError, UnnamedError) as error:
+            raise files.as_in_memory(error, data, reading) from None
     _check_plan(plan, "files", ("memory_limit", "temp_directory"))
     if clusters.is_dask(data):
         reading = _engine_columns(reading, list(data.columns))

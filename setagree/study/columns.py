@@ -16,7 +16,16 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from setagree.errors import DataError, OptionError, did_you_mean, listing, option, python_or_command
+from setagree.errors import (
+    DataError,
+    OptionError,
+    SetagreeWarning,
+    did_you_mean,
+    listing,
+    option,
+    python_or_command,
+    warn,
+)
 from setagree.lazy import pd
 from setagree.study.answer_warnings import is_agreed, is_total, warn_agreed
 from setagree.study.codes import distinct_cells
@@ -253,6 +262,25 @@ def _flags(frame: pd.DataFrame, used: Collection[str | None]) -> list[str]:
     names = [str(name) for name in frame if name not in used]
     cells = ({str(cell).strip() for cell in _distinct(frame[name])} for name in names)
     return [name for name, x in zip(names, cells, strict=True) if x != {""} and x <= _FLAGS]
+
+
+def warn_row_numbers(frame: pd.DataFrame, reading: Reading) -> None:
+    """Warn if the units number the rows and another column has the units of several raters."""
+    used = _used(reading.columns.values(), reading)
+    free = [str(name) for name in frame if name not in used]
+    usual = [name for tier in _candidates("unit", free) for name in tier]
+    raters = frame[reading.rater].astype(str)
+    for name in dict.fromkeys([*usual, *free]):
+        pairs = pd.DataFrame({"unit": frame[name].astype(str), "rater": raters}).drop_duplicates()
+        n_units, has_repeats = pairs["unit"].nunique(), len(pairs) < len(frame)
+        if 2 * n_units <= len(pairs) and (name in usual or not has_repeats):
+            warn(
+                f"column {reading.unit!r} has another unit in each row; if {name!r} has the units, "
+                f"use {option('unit', name)}.",
+                SetagreeWarning,
+                unit=name,
+            )
+            return
 
 
 def guess_people(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -88,20 +88,44 @@ def with_order(error: RepeatsError, table: Frame, reading: Reading) -> RepeatsEr
 
     Such a column has the name of times and only dates, which differ within the first pair.
     """
-    if reading.order_by is not None:
-        return error
-    for name in (name for name in column_names(table) if _TIME_NAMES.search(plain_name(name))):
+    for cells, ranks in _date_columns(table, reading):
+        ranks = ranks[np.isin(row_numbers(cells), error.rows)]
+        if len({*ranks.tolist()}) == len(ranks):
+            remedy = {"duplicates": "last", "order_by": cells.name}
+            ways = " and ".join(option(*each) for each in remedy.items())
+            hint = f" To keep the latest by the times in column {cells.name!r}, use {ways}."
+            return error.worded(f"{error}{hint}").having(remedy=remedy)
+    return error
+
+
+def warn_order(table: pd.DataFrame, reading: Reading) -> None:
+    """Warn if repeats that are kept in the order of rows have another order of times."""
+    for cells, ranks in _date_columns(table, reading):
+        ids = [table[name].astype(str) for name in (reading.unit, reading.rater)]
+        pairs = table.groupby(ids, sort=False).ngroup().to_numpy()
+        order = np.argsort(pairs, kind="stable")
+        pairs, ranks = pairs[order], ranks[order]
+        if ((pairs[1:] == pairs[:-1]) & (ranks[1:] < ranks[:-1])).any():
+            warn(
+                f"repeated ratings are in another order in column {cells.name!r} than in the rows, "
+                f"which count; to keep the {reading.duplicates} by its times, use "
+                f"{option('order_by', cells.name)}.",
+                SetagreeWarning,
+                order_by=cells.name,
+            )
+            return
+
+
+def _date_columns(table: Frame, reading: Reading) -> Iterator[tuple[pd.Series[Any], Codes]]:
+    """Yield columns of dates with the name of times, and the ranks of their cells."""
+    names = [name for name in column_names(table) if _TIME_NAMES.search(plain_name(name))]
+    for name in names if reading.order_by is None else ():
         cells = pick_column(as_pandas(table, [name]), name)
         with suppress(DataError):
             times = read_times(cells, str(name), are_spans=True)
-            ranks = times.ranks[np.isin(row_numbers(cells), error.rows)]
             are_dates = times.values is not None and times.values.dtype.kind == "M"
-            if are_dates and len({*ranks.tolist()}) == len(ranks) and name != reading.answer:
-                remedy = {"duplicates": "last", "order_by": name}
-                ways = " and ".join(option(*each) for each in remedy.items())
-                hint = f" To keep the latest by the times in column {name!r}, use {ways}."
-                return error.worded(f"{error}{hint}").having(remedy=remedy)
-    return error
+            if are_dates and name != reading.answer:
+                yield cells, times.ranks
 
 
 @dataclass(frozen=True, eq=False)

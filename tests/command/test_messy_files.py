@@ -218,6 +218,47 @@ def test_the_meaning_of_blank_cells_is_asked_and_never_proposed(monkeypatch):
     assert "With all these options" not in shown
 
 
+@pytest.mark.parametrize(
+    ("columns", "unit"),
+    [
+        ({"Nr": "123456", "Text": "eeddff", "Kodierer": "ababab"}, "Text"),
+        ({"id": "123456", "Kodierer": "ababab", "Absatz": "eeddff"}, "Absatz"),
+        ({"id": "123456", "Text": "eedddd", "Kodierer": "ababab"}, "Text"),
+        ({"id": "123456", "Kodierer": "ababab", "round": "112222"}, None),
+        ({"id": "123456", "Kodierer": "aaabbb", "Text": "ghijkl"}, None),
+        ({"id": "113344", "Kodierer": "ababab", "Text": "eeddff"}, None),
+    ],
+)
+def test_units_that_number_the_rows(columns, unit):
+    table = pd.DataFrame({name: [*cells] for name, cells in columns.items()})
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        sa.read(table.assign(labels=[*"xxyyzz"]))
+    remedies = [dict(one.message.remedy) for one in issued if one.message.remedy]
+    assert remedies == ([] if unit is None else [{"unit": unit}])
+
+
+MERGED = "text,coder,labels\n1,a,x\n,b,x\n,c,y\n2,a,x\n,b,y\n,c,y\n3,a,x\n,b,x\n,c,y\n"
+TWICE = "text,coder,labels,sent at\n1,a,x,2026-01-02\n1,a,y,2026-01-01\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        (MERGED, "(in pandas: df['text'].ffill())."),
+        (MERGED.replace(",b", "1,b"), '`text` != "-"\' does, because blank cells never match.'),
+        (TWICE, "use duplicates='last' and order_by='sent at'."),
+        (TWICE.replace("sent at", "sent"), "its column with degree=."),
+    ],
+)
+def test_errors_of_duckdb_have_the_remedies_of_memory(text, end):
+    pytest.importorskip("duckdb", reason="the engine is an extra")
+    Path("a.csv").write_text(text)
+    with pytest.raises(DataError) as caught:
+        sa.tally("a.csv")
+    assert str(caught.value).endswith(end)
+
+
 def test_a_dash_may_be_the_empty_set_or_a_missing_answer():
     rows = {"id": [1, 2, 3], "A": ["joy", "fear", "-"], "B": ["-", "fear", "joy"]}
     with pytest.warns(MissingMarkerWarning) as issued:

@@ -1,6 +1,7 @@
 """Answers of a rater to one unit in the order of their times."""
 
 import re
+import warnings
 from datetime import timedelta
 
 import pandas as pd
@@ -262,6 +263,21 @@ def test_what_is_refused():
         sa.read(TABLE.assign(at=[1, 2, 3, 4, 5, "2026-01-01"]), duplicates="first", order_by="at")
     with pytest.raises(OptionError, match="order_by= makes sense only without wide="):
         sa.Reading(wide=True, order_by="at")
+
+
+@pytest.mark.parametrize("policy", ["first", "last", "union"])
+@pytest.mark.parametrize("days", [(1, 1, 2), (2, 2, 1)])
+def test_repeats_in_another_order_than_their_times(policy, days):
+    rows = {"unit": [1, 1, 1], "rater": [*"aba"], "labels": [*"xxy"]}
+    table = pd.DataFrame(rows | {"saved_at": [f"2026-01-0{day}" for day in days]})
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        sa.read(table, duplicates=policy)
+    remedies = [{"order_by": "saved_at"}] if days[0] == 2 and policy != "union" else []
+    assert [one.message.remedy for one in issued] == remedies
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sa.read(table, duplicates=policy, order_by="saved_at")
 
 
 def test_no_engine_orders(tmp_path):
