@@ -240,6 +240,11 @@ class TestResampling:
         with pytest.warns(SetagreeWarning, match="cluster= is ignored.*scheme='within_cluster'"):
             pooled = sa.permutation_test(alpha, n_resamples=99, rng=1)
         assert "The reshuffles ignore 12 clusters: " in flat(pooled)
+        assert alpha.estimate > 0
+        ps = {"two-sided": 1.0, "greater": 0.5, "less": 1 / alpha.p_value - 0.5}
+        for side, share in ps.items():
+            assert pooled.claim_p(0.0, side) == pytest.approx(alpha.p_value * share, rel=1e-12)
+            assert pooled.claim_p(1.0, side) == 1
         weighted = sa.krippendorff_alpha(
             study.sampled(cluster=documents(study), sampling_weight=dict.fromkeys(study.units, 2))
         )
@@ -282,6 +287,13 @@ class TestResampling:
         assert boot.drawn == "12 clusters"
         assert len(sa.jackknife(alpha).values) == 12
         with pytest.raises(DataError, match="a plan in clusters needs their spread"):
+            planned(alpha)
+
+    def test_a_plan_without_disagreement(self):
+        rows = [(rater, unit, "ab"[unit % 2]) for unit in range(24) for rater in range(2)]
+        cluster = {unit: unit // 2 for unit in range(24)}
+        alpha = sa.krippendorff_alpha(sa.Annotations.from_triples(rows).sampled(cluster=cluster))
+        with pytest.raises(DataError, match="needs their spread: No disagreement was seen in 24"):
             planned(alpha)
 
 

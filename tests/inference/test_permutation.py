@@ -131,14 +131,16 @@ class TestEveryReshuffle:
         by_hand = estimates(moved, name, distance)
         assert shuffler.evaluate(V).tolist() == pytest.approx(by_hand, abs=1e-12, nan_ok=True)
 
-    @pytest.mark.parametrize("lists", [True, False])
+    @pytest.mark.parametrize(("lists", "n_dense"), [(True, 1_500), (True, 0), (False, 1_500)])
     @every_coefficient
-    def test_table(self, monkeypatch, name, lists):
+    def test_table(self, monkeypatch, name, lists, n_dense):
         """Table: the same for all cells of the table, the missing ones among them.
 
-        Whether the pairs of a unit are listed, or its values counted.
+        Whether the pairs of a unit are listed, with all distances in memory or without, or its
+        values counted.
         """
         monkeypatch.setattr(shuffling, "lists_pairs", lambda *_, **__: lists)
+        monkeypatch.setattr(shuffling, "_DENSE_VALUES", n_dense)
         tables = spy_on_tables(monkeypatch)
         rows = fitting(name, HARD)
         agreement = score(rows, name)

@@ -15,6 +15,7 @@ from results_support import flat
 from scipy import stats
 
 import setagree as sa
+from setagree.coefficients.score_interval import ScoreInterval
 from setagree.errors import DataError, OptionError
 from setagree.inference.plan_goals import PlanGoals, Precision, affordable_raters, unit_variance
 
@@ -216,6 +217,16 @@ class TestPower:
     def test_a_pilot_at_the_threshold(self):
         test = Precision(PlanGoals(at_least=0.3), 0.3, 1.0, "alpha")
         assert test.power(1.0, 60) == pytest.approx(0.05, abs=2e-3)
+
+    @pytest.mark.parametrize("Do", [0.8, 0.4])  # p = 1 and 1/2: q is z², or t(z)²
+    def test_of_the_score_by_hand(self, Do):
+        """Th0 is 0.7, th 0.4, V(th0) = 0.8 th0 + 2 th0²; a plan of twice the variance per unit."""
+        score = ScoreInterval(50, 49, Do, 1, 1, 0.8, 2, 0, math.nan, math.nan, None)
+        test = Precision(PlanGoals(at_least=0.3), 0.6, 1.0, "alpha", score=score)
+        q = (stats.norm.ppf(0.95) if Do == 0.8 else stats.t.ppf(0.95, 9)) ** 2
+        reach = math.sqrt(2 * q / 10 * (0.8 * 0.7 + 2 * 0.7**2))
+        expected = stats.norm.cdf((0.3 - reach) / math.sqrt(2.0 / 10))
+        assert test.power(2.0, 10) == pytest.approx(expected, abs=1e-9)
 
     @pytest.mark.slow
     @pytest.mark.parametrize(("raters", "skill"), [(3, 0.9), (2, 0.85)])

@@ -72,3 +72,12 @@ def test_completion_bounds():
     with pytest.warns(UndefinedAgreementWarning, match="only one unit has two ratings"):
         undefined = sa.completion_bounds(annotations(text("a a / b .")))
     assert "Undefined, because only one unit has two ratings." in flat(undefined)
+
+
+@pytest.mark.parametrize(
+    ("n_raters", "over", "are_few"), [(5, "both", True), (6, "both", False), (5, "units", False)]
+)
+def test_intervals_over_both_of_few_raters(n_raters, over, are_few):
+    table = sa.agreement(sa.simulate(12, n_raters, rng=1))
+    found = sa.bootstrap(table, over=over, n_resamples=9, rng=1).in_table(table, seed=1)
+    assert ("of whom 5 are few" in flat(found)) is are_few
