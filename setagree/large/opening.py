@@ -553,7 +553,7 @@ def _read_table(
     from setagree.files.tables import read_table
 
     is_known = was_seen or reading.is_table
-    is_simple = is_known and not {*reading.in_memory_only} - {option("wide")}
+    is_simple = not {*reading.in_memory_only} - {option("wide")}
     may_be_text = is_simple and reading.condition is None
     of_file = reading.of_file
     several_spans = bool(reading.spans) and not is_stdin(path) and len(matching(path)) > 1

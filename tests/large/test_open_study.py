@@ -206,6 +206,13 @@ def test_wide_objects():
     assert open_study(by_rater, Reading(wide=True)).raters.tolist() == ["ann", "bob"]
 
 
+def test_kinds_of_objects():
+    """Numbers are values on a scale, unless another kind is passed."""
+    answers = [[[1, 2], [2, 2]], [["a", "b"], ["b", "b"]]]
+    kinds = [open_study(x, Reading(kind=k)).kind for k in (None, "category") for x in answers]
+    assert kinds == ["number", "labels", "category", "category"]
+
+
 def test_data_by_name_and_twice():
     assert sa.krippendorff_alpha(study=STUDY) == sa.krippendorff_alpha(STUDY)
     with pytest.raises(TypeError, match="multiple values for argument 'study'"):

@@ -65,6 +65,12 @@ class TestSameAsInMemory:
         frame = pl.LazyFrame(HOSTILE).with_columns(pl.all().cast(pl.Categorical))
         assert patterns(quiet(sa.tally, frame)) == patterns(quiet(sa.tally, pl.LazyFrame(HOSTILE)))
 
+    def test_an_enum_is_ordered(self):
+        size = pl.Enum(["small", "large", "huge"])
+        frame = pl.LazyFrame({"unit": [1, 1], "rater": ["a", "b"], "value": ["large", "small"]})
+        tally = sa.tally(frame.with_columns(pl.col("value").cast(size)), value="value")
+        assert tally.order == ("small", "large", "huge")
+
     @pytest.mark.slow
     @every_kind
     def test_several_files(self, tmp_path, kind):

@@ -82,8 +82,9 @@ class TestSeveral:
         assert sa.read(BOTH[::-1], where="repeat == 0").units.tolist() == ["u2", "u1", "u3"]
 
     def test_a_repeat_names_both_files(self):
-        with pytest.raises(RepeatsError, match=r"The first pair is in 'round-1.csv' and 'roun"):
-            sa.read(BOTH)
+        for call in (sa.read, sa.tally):
+            with pytest.raises(RepeatsError, match=r"The first pair is in 'round-1.csv' and 'r"):
+                call(BOTH)
         assert sa.read(BOTH, duplicates="first").n_repeated == 2
 
     @pytest.mark.slow

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import setagree as sa
@@ -113,6 +113,7 @@ def questions(draw):
     return pa.table(table), Where.parse(text.format(f"`a column` {sign} {value}"))
 
 
+LARGEST = pa.table({"row": [0], "a column": pa.array([2**64 - 1], pa.uint64()), "n": [1]})
 OTHERS = st.sampled_from([None, 0, 1, 2])
 JOINED = {
     "{}": lambda cell, other: cell,
@@ -163,6 +164,7 @@ assert all(eager.equals(one) for one in lazy), (eager, lazy)
 
 
 class TestParity:
+    @example(question=(LARGEST, Where.parse(f"`a column` < {2**64 - 1}")))
     @given(question=questions())
     def test_lazy(self, question):
         """The rows and the warning of memory, in a lazy frame of Polars."""
