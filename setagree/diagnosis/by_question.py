@@ -128,8 +128,8 @@ def by_question(
     coefficient : name or Coefficient
         The coefficient.
     distance : name, callable, Distance, labelled matrix, or mapping, optional
-        The distance, or that of each question. Default: MASI for label sets, interval for numbers,
-        nominal for categories.
+        The distance, or that of each question. Default: MASI for label sets, interval for numbers
+        (ordinal for the ratings of an export), nominal for categories.
     weights : mapping, optional
         The weight of each question in the mean. Default: equal weights.
     level : float
@@ -217,14 +217,17 @@ def question_studies(
             f"{option('questions')} is for a table or a file of several questions; "
             f"{option('question')} names one."
         )
-    studies = _of_export(source, how, questions) or _of_table(source, how, questions)
+    of_export = _of_export(source, how, questions)
+    usual = {name: "ordinal" for name, study in of_export.items() if study.kind == "number"}
+    studies = of_export or _of_table(source, how, questions)
     by_name = distance if isinstance(distance, Mapping) else dict.fromkeys(studies, distance)
     if odd := by_name.keys() - studies.keys():
         raise OptionError(
             f"{option('distance')} has a distance for {listing(sorted(map(str, odd)))}; the "
             f"questions are {listing([*studies])}."
         )
-    return {name: (study, by_name.get(name)) for name, study in studies.items()}
+    chosen = usual | {name: one for name, one in by_name.items() if one is not None}
+    return {name: (study, chosen.get(name)) for name, study in studies.items()}
 
 
 def _of_export(source: Any, how: Reading, questions: str | Sequence[str]) -> dict[str, Annotations]:

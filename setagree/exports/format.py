@@ -67,6 +67,9 @@ class Answers:
         models; labels are None unless the model is requested.
     models : set
         Raters that the file states to be models.
+    controls : set
+        The kinds of controls of the question, if the format names them: answers to a "rating" are
+        numbers in an order.
     data : dict
         What each unit shows, if the format has it: ids may start anew in each of several files.
     """
@@ -78,11 +81,18 @@ class Answers:
     files: list[str] = field(default_factory=list)
     predicted: Answers | None = None
     models: set[Hashable] = field(default_factory=set)
+    controls: set[object] = field(default_factory=set)
     data: dict[Hashable, Mapping[str, object]] = field(default_factory=dict)
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether each answer is the label of a number."""
+        return self.controls == {"rating"}
 
     def extend(self, other: Answers, file: str, prefix: str) -> None:
         """Add the annotations of a file, with `prefix` before their places."""
         self.models.update(other.models)
+        self.controls.update(other.controls)
         self.data.update(other.data)
         self.files.extend([file] * len(other.units))
         self.units.extend(other.units)

@@ -97,7 +97,8 @@ def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
     frame, models = _read_rows(path, tool, reading)
     # The format has read the cells, so that the answers are label sets.
     plain_reading = replace(reading, tool="auto", label_sep=None, blank=None, where=None)
-    plain_reading = replace(plain_reading, unit="unit", rater="rater", labels="labels")
+    labels, value = (None, "value") if "value" in frame else ("labels", None)
+    plain_reading = replace(plain_reading, unit="unit", rater="rater", labels=labels, value=value)
     try:
         study = Annotations.from_reading(frame, plain_reading)
     except RepeatsError as error:
@@ -250,6 +251,10 @@ def _as_frame(answers: Answers, tool: Format, reading: Reading) -> pd.DataFrame:
         *(as_objects(answers.labels), as_objects(answers.places)),
     ]
     frame = pd.DataFrame(dict(zip([*_ROLES, PLACE], cells, strict=True)), dtype=object)
+    if answers.are_numbers:
+        numbers = [None if label is None else next(iter(label)) for label in answers.labels]
+        frame["labels"] = as_objects(numbers)
+        frame = frame.rename(columns={"labels": "value"})
     if source is None:
         return frame
     frame[source] = answers.files

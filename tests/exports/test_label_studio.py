@@ -50,6 +50,61 @@ def test_an_annotation_without_an_annotator_is_kept_for_the_error(save):
     assert (None in {r for _, r in read(save(STUDIO + "1,,1,5,a,Up\n"), question="g")}) is True
 
 
+def rated(answers, file, *, extra=None):
+    """Write tasks with choices and ratings: {unit: {rater: (choices, rating)}}."""
+    tasks = []
+    for unit, by_rater in answers.items():
+        annotations = [
+            {"id": f"{unit}{rater}", "completed_by": rater, "result": results(*of_rater)}
+            for rater, of_rater in by_rater.items()
+        ]
+        tasks.append({"id": unit, "data": {"text": f"t{unit}"}, "annotations": annotations})
+    tasks[0]["predictions"] = extra or []
+    file.write_text(json.dumps(tasks))
+    return file
+
+
+def results(labels, rating):
+    """Return the results of an annotation with choices and a rating, if there are any."""
+    about = {"to_name": "text"}
+    chosen = {"from_name": "emo", "type": "choices", "value": {"choices": labels}} | about
+    stars = {"from_name": "stars", "type": "rating", "value": {"rating": rating}} | about
+    return [chosen] * bool(labels) + [stars] * (rating is not None)
+
+
+RATED = {
+    1: {"kim": (["a"], 4), "lee": (["a", "b"], 5)},
+    2: {"kim": (["b"], 1), "lee": ([], 1)},
+    3: {"kim": (["a"], 3), "lee": (["a"], None)},
+    4: {"kim": (["b"], 2), "lee": (["b"], 4)},
+}
+
+
+def test_choices_and_ratings_are_two_questions(tmp_path):
+    file = rated(RATED, tmp_path / "tasks.json")
+    with pytest.raises(OptionError, match=r"answers to 2 questions, 'emo', 'stars'"):
+        sa.read(file)
+    found = sa.by_question(file, "all")
+    assert found.to_frame()[["question", "kind", "distance"]].values.tolist()[:2] == [
+        ["emo", "labels", "masi"],
+        ["stars", "number", "ordinal"],
+    ]
+    stars = sa.read(file, question="stars")
+    assert (stars.n_ratings, stars.n_missing, {*stars.values}) == (7, 1, {1, 2, 3, 4, 5})
+    numbers = sa.krippendorff_alpha([4, 1, 3, 2], [5, 1, None, 4], distance="ordinal", kind="value")
+    assert found["stars"].estimate == pytest.approx(numbers.estimate, rel=1e-12)
+    emo = sa.krippendorff_alpha([["a"], ["b"], ["a"], ["b"]], [["a", "b"], [], ["a"], ["b"]])
+    assert found["emo"].estimate == pytest.approx(emo.estimate, rel=1e-12)
+    assert (
+        sa.by_question(file, "all", distance={"stars": "interval"})["stars"].distance == "interval"
+    )
+    rated(RATED, file, extra=[{"model_version": "m", "result": results(["a"], 2)}])
+    assert sa.read(file, question="stars", predictions=True).to_wide().loc[1, "m"] == 2
+    rated({**RATED, 5: {"kim": (["a"], "many")}}, file)
+    with pytest.raises(FileError, match="expected a number; got text"):
+        sa.read(file, question="stars")
+
+
 def test_label_studio_raters_by_number(tmp_path):
     records = label_studio(TRUTH)
     for task in records:

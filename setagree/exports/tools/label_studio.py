@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from setagree.errors import DataError, FileError, listing, option, shorten
@@ -38,29 +39,31 @@ _REGIONAL = {"start", "end", "x", "y", "points", "vertices", "rle", "sequence", 
 
 
 def read_tasks(path: Path, request: Request) -> Answers:
-    """Return the choices in the annotations of each task; cancelled annotations are skipped."""
+    """Return the answers in the annotations of each task; cancelled annotations are skipped."""
     check_useless(request, path, "roster")
     records = read_records(path, request.encoding, name="tasks")
     tasks = [(_unit(task, task.at("data"), request), task) for task in records]
     annotations = [(u, item) for u, task in tasks for item in task.at("annotations").items()]
-    questions = [c.at("from_name").text() for _, item in annotations for c in _choices(item)]
-    question = choose_question(request.question, questions, shown(path))
+    results = [result for _, item in annotations for result in _results(item)]
+    kinds = {result.at("from_name").text(): result.at("type").value for result in results}
+    question = choose_question(request.question, kinds, shown(path))
     if question is None:
         _check_other_types([item for _, item in annotations], path)
-    several = len(set(questions)) > 1
-    answers = Answers()
+    several = [*kinds.values()].count("choices") > 1
+    kind = kinds.get(str(question))
+    chosen = partial(_chosen, question, request, several=several, is_number=kind == "rating")
+    answers = Answers(controls={kind})
     if request.unit is None:
         answers.data.update((unit, task.at("data").members()) for unit, task in tasks)
     for unit, item in annotations:
-        labels = _chosen(item, question, request, several=several)
-        answers.add(unit, _completed_by(item), labels, item.place)
+        answers.add(unit, _completed_by(item), chosen(item), item.place)
     predicted = Answers()
     for unit, task in tasks:
         for item in task.each("predictions"):
             if isinstance(item.value, dict) and "result" in item.value:
                 model = model_name(item.get("model_version"))
                 is_read = request.reads(model)
-                labels = _chosen(item, question, request, several=several) if is_read else None
+                labels = chosen(item) if is_read else None
                 predicted.add(unit, model, labels, item.place)
     return replace(answers, predicted=predicted)
 
@@ -70,24 +73,30 @@ def _unit(task: Node, data: Node, request: Request) -> Hashable:
     return (task.at("id") if request.unit in (None, "id") else data.at(request.unit)).name()
 
 
-def _choices(annotation: Node) -> Iterator[Node]:
-    """Yield the results of an annotation that are choices."""
+def _results(annotation: Node) -> Iterator[Node]:
+    """Yield the results of an annotation that are choices or ratings."""
     for result in annotation.at("result").items():
         kind = result.get("type")
-        if kind is not None and kind.value == "choices":
+        if kind is not None and kind.value in ("choices", "rating"):
             yield result
 
 
 def _chosen(
-    annotation: Node, question: str | None, request: Request, *, several: bool
+    question: str | None,
+    request: Request,
+    annotation: Node,
+    *,
+    several: bool,
+    is_number: bool,
 ) -> frozenset[Label] | None:
     """Return the choices of an annotation; the empty set if it was submitted without a choice.
 
-    With several questions, `blank` defines an unanswered one, which may not have been shown.
+    With several questions, `blank` defines an unanswered one, which may not have been shown. A
+    question about a number has the number, or no answer.
     """
     if annotation.flag("was_cancelled"):
         return None
-    choices = [each for each in _choices(annotation) if each.at("from_name").value == question]
+    choices = [each for each in _results(annotation) if each.at("from_name").value == question]
     if len(choices) > 1:
         raise annotation.fail(
             f"{len(choices)} answers to {question!r}, which belong to regions; a unit must have "
@@ -97,7 +106,11 @@ def _chosen(
         value = choices[0].at("value")
         if not _REGIONAL.isdisjoint(value.members()):
             raise value.fail("the choices belong to a region; a unit must have its own.")
+        if is_number:
+            return value.at("rating").number_set()
         return value.at("choices").label_set()
+    if is_number:
+        return None
     return unanswered(request, annotation, question, several=several)
 
 
