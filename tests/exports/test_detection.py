@@ -220,6 +220,8 @@ def test_workbooks_and_parquet(tmp_path, ending):
 def test_unreadable_files(tmp_path, monkeypatch):
     """An error of the system is a sentence; so is a file that would fill the memory."""
     path = toy.write(tmp_path, "prodigy")
+    monkeypatch.setattr(json_files, "_MAX_BYTES", path.stat().st_size)
+    assert sa.read(path).n_units
     monkeypatch.setattr(json_files, "_MAX_BYTES", 100)
     with pytest.raises(
         FileError, match=r"prodigy\.json' has more than 100 bytes of JSON; export p"

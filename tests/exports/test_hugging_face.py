@@ -136,7 +136,7 @@ class TestHuggingFace:
             sa.read(put(tmp_path, "rows.jsonl", rows))
 
     def test_flags_of_nested_raters(self, tmp_path):
-        rows = [{"id": "u1", "given": {"annotator": ["a", "b"], "labels": [[1, 0], [0, 1]]}}]
+        rows = [{"id": "u1", "given": {"annotator": [*"abc"], "labels": [[1, 0], [], [0, 1]]}}]
         with pytest.raises(FileError, match=r"given.labels\[0\]: .* 2 zeros and ones"):
             sa.read(put(tmp_path, "rows.jsonl", rows))
 

@@ -155,6 +155,8 @@ class TestTsv:
         put(tmp_path, {"d/ann.tsv": tsv([cell])})
         labels = {"a_b\\", "*", "x->y", "[z]", "tab\tnl\nx"}
         assert found(sa.read(tmp_path)) == {("d", "ann"): labels}
+        put(tmp_path, {"d/ann.tsv": tsv([cell]).replace("\t\n", "\n")})
+        assert found(sa.read(tmp_path)) == {("d", "ann"): labels}
 
     def test_several_layers(self, tmp_path):
         layers = ("a.b.POS|PosValue|coarse", "webanno.custom.Tree|", "webanno.custom.Birds|bird|n")

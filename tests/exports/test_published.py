@@ -85,6 +85,8 @@ def test_label_sets_in_lists_and_in_text(save):
         ("t1", "a"): {"x", "y"},
         ("t1", "b"): set(),
     }
+    long = [{"id": "t1", "raters": who, "labels": "x, y"} for who in "ab"]
+    assert found(sa.read(save(as_json(long), "l.jsonl")))["t1", "a"] == {"x", "y"}
     varierr = {"9": {"annotators": "A1,A2", "annotations": {"A1": "entailment,neutral", "A2": ""}}}
     file = save(json.dumps(varierr), "v.json")
     with pytest.raises(sa.SetagreeError, match=r"9.annotations.A2: blank; use blank='empty'"):

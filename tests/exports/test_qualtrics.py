@@ -99,8 +99,10 @@ def test_a_long_qualtrics_header_is_not_guessed_about(save):
     with pytest.raises(OptionError, match="could be 'qualtrics_values', 'qualtrics_labels', "):
         read(save(text))
     assert given_answers(save(text), tool="qualtrics_labels", blank="missing") == labelled(SIMPLE)
-    head = "".join(qualtrics_labels(SIMPLE).splitlines(keepends=True)[:3])
-    assert len(recognised(peek(save(head)), FORMATS)) == 3
+    lines = qualtrics_labels(SIMPLE).splitlines(keepends=True)
+    assert len(recognised(peek(save("".join(lines[:3]))), FORMATS)) == 3
+    one_response = recognised(peek(save("".join(lines[:4]))), FORMATS)
+    assert [tool.name for tool in one_response] == ["qualtrics_labels"]
     assert recognised(peek(save("ResponseId,x\n1,a\n2,b\n3,c\n")), FORMATS) == []
 
 
