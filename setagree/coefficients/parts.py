@@ -336,11 +336,12 @@ class RaterParts(_Parts):
         return bool(min(B, _MAX_DENSE_VALUES, (B * self.whole.counts.nnz) ** (1 / 3)) >= K)
 
     @np.errstate(divide="ignore", invalid="ignore")
-    def errors(self) -> tuple[Floats, Floats, Flags]:
-        """Return the standard errors without each part and of the change, and lost-digit flags.
+    def errors(self) -> tuple[Floats, Flags]:
+        """Return the standard error of the change without each part, and lost-digit flags.
 
-        They are the roots of sum_i psi_ib² and of sum_i (psi_ib - psi_i)², with psi_i that of the
-        study. Only for a Fixed or Urn model, without sampling weights.
+        It is the root of sum_i (psi_ib - psi_i)², with psi_i that of the study. The digits of it,
+        or of sum_i psi_ib², may have cancelled. Only for a Fixed or Urn model, without sampling
+        weights.
         """
         whole, left, z = self.whole, self.left, self._urns
         f, share = whole.of_patterns
@@ -382,9 +383,9 @@ class RaterParts(_Parts):
             out = np.maximum(out + self._total(then**2 - before**2), 0.0)
             return out, out <= _SQUARES_TOL * (w**2 * np.diag(products)).max(axis=1)
 
-        (own, lost), (changes, lost_changes) = squares(0.0), squares(u)
+        (_, lost), (changes, lost_changes) = squares(0.0), squares(u)
         of_change = root(changes)
-        return root(own), of_change, lost | (lost_changes & (of_change > 0))
+        return of_change, lost | (lost_changes & (of_change > 0))
 
     def _changed(self) -> tuple[Codes, Floats, Floats, tuple[Sums, Floats]]:
         """Return the row of the unit of each rating, and what the unit has without the rating.

@@ -216,9 +216,9 @@ def _changes(
     if whole.case.sample is not None or not isinstance(whole.definition.model, Fixed | Urn):
         return _scored_changes(study, whole, level, np.arange(study.n_raters))
     check_cost("by_rater", n_steps=raters.n_steps, instead=_instead(whole))
-    estimate, (own, error, lost_squares) = raters.left.estimate, raters.errors()
+    estimate, (error, lost_squares) = raters.left.estimate, raters.errors()
     change = estimate - whole.estimate
-    is_defined = np.isfinite(change) & (whole.standard_error > 0) & (own > 0)
+    is_defined = np.isfinite(change) & (whole.standard_error > 0)
     error = np.where(is_defined, error, np.nan)
     # As in a comparison: without any spread only a change of 0 is known.
     is_zero = is_defined & (np.abs(change) <= ROUNDING)
@@ -226,8 +226,7 @@ def _changes(
     half = np.where((error > 0) | is_zero, -t_quantile(df, (1 + level) / 2) * error, np.nan)
     numbers = (estimate, change, error, change - half, change + half)
     frame = pd.DataFrame(dict(zip(_CHANGES, numbers, strict=True)))
-    lost_squares &= np.isfinite(change) & (whole.standard_error > 0)
-    anew = np.flatnonzero(raters.left.lost | lost_squares)
+    anew = np.flatnonzero(raters.left.lost | (lost_squares & is_defined))
     if anew.size:
         frame.iloc[anew] = _scored_changes(study, whole, level, anew)
     return frame

@@ -52,10 +52,10 @@ def test_the_mean_pairs_the_questions_by_unit():
     assert last["high"] - last["low"] == pytest.approx(2 * half, abs=1e-12)
 
 
-def test_weights_and_distances_of_questions():
-    found = by_question(
-        TABLE, QUESTIONS, weights={"stance": 3, "emotion": 1}, distance={"stance": "interval"}
-    )
+@pytest.mark.parametrize("unit", [1, 0.25])
+def test_weights_and_distances_of_questions(unit):
+    weights = {"stance": 3 * unit, "emotion": unit}
+    found = by_question(TABLE, QUESTIONS, weights=weights, distance={"stance": "interval"})
     a, b = (found[q].estimate for q in QUESTIONS)
     assert found["stance"].distance == "interval"
     assert found.mean.value == pytest.approx((a + 3 * b) / 4, abs=1e-14)

@@ -16,6 +16,7 @@ from scipy import stats
 import setagree as sa
 from setagree import checks as limits
 from setagree.diagnosis import label_differences
+from setagree.diagnosis.confusions import exceed_chance
 from setagree.errors import CostError, DataError, FewClustersWarning, OptionError
 
 
@@ -359,6 +360,10 @@ class TestConfusions:
         assert relation[frozenset(["cat", "oak"])] == "unrelated"
         assert pd.isna(next(r for pair, r in relation.items() if "x" in pair))
         assert sa.confusions(study)["relation"].isna().all()
+
+    def test_what_exceeds_chance_has_a_p_of_at_most_0_05(self):
+        frame = pd.DataFrame({"p_value": [0.04, 0.05, 0.0501, np.nan]})
+        assert exceed_chance(frame).tolist() == [True, True, False, False]
 
     def test_perfect_agreement(self):
         frame = sa.confusions(study_of([[{"a"}, {"a"}], [{"b"}, {"b"}]]))

@@ -146,6 +146,8 @@ class TestByRater:
     @example([[None, {"a", "b"}, {"a", "b", "d"}], [{"a", "b"}, {"a", "b", "d"}]], "any_overlap")
     # Percent agreement does not change in any unit without r0 or r2.
     @example([[None, set()], [set(), {"a"}], [None, set(), {"a"}], [set()] * 3 + [{"a"}]], "masi")
+    # The others agree without r2, which leaves a standard error of 0.
+    @example([[{"a"}, {"a"}, {"b"}], [{"b"}, {"b"}, {"a"}], [{"a"}] * 3, [{"b"}] * 3], "nominal")
     def test_without_each_rater(self, coefficient, rows, distance):
         study = study_of(rows)
         frame = quietly(sa.by_rater, study, coefficient=coefficient, distance=distance)

@@ -179,6 +179,29 @@ class TestPlainCalls:
             assert found["homogeneity_p_value"].iloc[0] == pytest.approx(expected, abs=1e-9)
 
 
+def test_two_groups_are_compared_by_welchs_t():
+    k, v, n = np.array([0.2, 0.5]), np.array([0.01, 0.02]), np.array([8, 12])
+    gaps, errors, p, of_all = by_group.wald_tests(k, np.diag(v), n - 1.0)
+    assert gaps == pytest.approx([-0.3, 0.3])
+    assert errors == pytest.approx([0.03**0.5] * 2)
+    mean_sd_n = zip(k, np.sqrt(v * n), n, strict=True)
+    expected = stats.ttest_ind_from_stats(*itertools.chain(*mean_sd_n), equal_var=False).pvalue
+    assert [*p, of_all] == pytest.approx([expected] * 3, rel=1e-12)
+
+
+def test_three_groups_are_compared_with_the_others_and_by_welchs_f():
+    """The mean of the second and third is (0.5 / 0.02 + 0.6 / 0.005) / 250 = 0.58, SE² 1 / 250."""
+    k, v, n = np.array([0.2, 0.5, 0.6]), np.array([0.01, 0.02, 0.005]), np.array([8, 12, 20])
+    gaps, errors, p, of_all = by_group.wald_tests(k, np.diag(v), n - 1.0)
+    assert gaps[0] == pytest.approx(0.2 - 0.58)
+    assert errors[0] ** 2 == pytest.approx(0.01 + 1 / 250)
+    # terms L_g² v_g with weights 1, 50 / 250, 200 / 250
+    terms = np.array([0.01, 0.2**2 * 0.02, 0.8**2 * 0.005])
+    df = terms.sum() ** 2 / (terms**2 / (n - 1)).sum()
+    assert p[0] == pytest.approx(2 * stats.t.sf(0.38 / 0.014**0.5, df), rel=1e-12)
+    assert of_all == pytest.approx(anova_generic(k, v * n, n, use_var="unequal").pvalue, rel=1e-9)
+
+
 @pytest.mark.parametrize("design", ["weights", "clusters"])
 def test_one_group(design):
     study, group = sampled(1, design, n_groups=1)
