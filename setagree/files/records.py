@@ -212,9 +212,8 @@ def _table_of_texts(text: str, first: str) -> pd.DataFrame | None:
     except (ImportError, TypeError, ValueError, RecursionError):
         return None
     n_lines = text.rstrip().count("\n") + 1
-    # Arrow reads a repeated key and two objects on a line. Without null each row has each key, so
-    # that a repeated one is an additional pair of texts, with four quotation marks.
-    is_strict = names and table.num_rows == n_lines and text.count('"') == 4 * len(names) * n_lines
+    # Arrow reads two objects on a line, and rows that lack a key.
+    is_strict = names and table.num_rows == n_lines
     is_strict = is_strict and not any(column.null_count for column in table.columns)
     return table.to_pandas() if is_strict else None
 

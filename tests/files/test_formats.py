@@ -178,6 +178,24 @@ class TestEveryKind:
         table = sa.agreement(path, unit="doc", rater="who", labels="tags", blank="empty")
         pd.testing.assert_frame_equal(table.to_frame(), expected, rtol=0, atol=1e-12)
 
+    def test_text_that_begins_as_bzip2_does(self, write):
+        assert [*read_table(write("BZh,labels\nu1,a\n", "a.csv"))] == ["BZh", "labels"]
+
+    def test_json_as_large_as_the_memory(self, write):
+        path, most = write(LINES, "a.jsonl"), streams.BYTE_MEMORY * len(LINES.encode())
+        assert rows(read_table(path, most=most)) == RECORDS
+        with pytest.raises(streams.LargeError):
+            read_table(path, most=most - 1)
+
+    def test_the_names_of_classes(self, write):
+        path = write('{"unit": "u", "labels": [0, 1]}\n{"unit": "v", "labels": [1]}\n', "a.jsonl")
+        features = {"labels": {"feature": {"names": ["joy", "fear"], "_type": "ClassLabel"}}}
+        write(json.dumps(features), "a.features.json")
+        assert read_table(path)["labels"].tolist() == [["joy", "fear"], ["fear"]]
+        for number in (-1, 2):
+            write(f'{{"unit": "u", "labels": [{number}]}}\n', "a.jsonl")
+            assert f"column 'labels': {number} is not the number of a class" in refusal(path)
+
     def test_a_python_without_xz(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "lzma", None)
         (tmp_path / "study.csv.xz").write_bytes(lzma.compress(CSV.encode()))
@@ -539,6 +557,14 @@ class TestStandardInput:
         monkeypatch.setattr(streams, "_IN_MEMORY", 10)
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CSV.encode())))
         assert rows(read_table("-")) == RECORDS
+
+    def test_as_large_as_the_limit(self, monkeypatch):
+        monkeypatch.setattr(streams, "_PIECE", 10)
+        monkeypatch.setattr(streams, "MOST_BYTES", len(CSV.encode()))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CSV.encode())))
+        assert rows(read_table("-")) == RECORDS
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CSV.encode() + b"\n")))
+        assert "more than" in refusal("-")
 
     def test_errors_name_it(self, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))

@@ -186,6 +186,7 @@ class TestRefusals:
                 "flat', column 'annotator': 1 is not the number of a class; there are 0 to 0",
             ),
             ("dataset_dict.json", '{"splits": ["../flat"]}', "does not list the splits"),
+            ("dataset_dict.json", '{"splits": []}', "does not list the splits"),
             ("dataset_dict.json", '{"splits": ["gone"]}', r"no file '.*gone/"),
         ],
     )

@@ -28,6 +28,7 @@ class TestSeveral:
         assert read_table(both[::-1])["unit"].tolist() == ["u1", "u2", "u1"]
         pd.testing.assert_frame_equal(read_table(both), read_table("round-*.csv"))
         pd.testing.assert_frame_equal(read_table((Path(both[0]), "*-2.csv")), read_table(both))
+        assert [*read_table(both, queued="queued")] == ["unit", "rater", "labels"]
 
     def test_source(self):
         frame = read_table("round-*.csv", filename_column="round")

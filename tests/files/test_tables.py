@@ -385,7 +385,9 @@ class TestNoTable:
     )
     def test_forgotten_quotes(self, write, text):
         """A quote that is not closed would swallow rows; it is refused where it opens."""
-        assert "line 3: a quote opens a cell" in refusal(write(text))
+        for encoding in ("utf-8", "utf-16"):
+            path = write(text, encoding=encoding)
+            assert "line 3: a quote opens a cell" in refusal(path, encoding=encoding)
 
     def test_a_quote_inside_an_unquoted_cell_is_text(self, write):
         frame = read_table(write('unit,labels\nu1,5" wide\nu2,a\n\n'))
