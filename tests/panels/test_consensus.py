@@ -425,11 +425,11 @@ class TestLabelMajority:
         assert answers(annotations(text("abc ab a")), threshold=threshold) == [expected]
 
     def test_flags(self):
-        found = consensus(
-            annotations(text("a b c / a . . / ab a . / aaa a a")), adjudicate_below=0.6
-        )
-        why = found.to_frame()["reason"].tolist()
+        study = annotations(text("a b c / a . . / ab a . / aaa a a"))
+        why = consensus(study, adjudicate_below=0.6).to_frame()["reason"].tolist()
         assert why == ["no majority; no answer", "one rating", "tie; low confidence", ""]
+        found = consensus(study, adjudicate_below=0.5)
+        assert found.to_frame().loc[2, ["confidence", "reason"]].tolist() == [0.5, "tie"]
 
     def test_chosen_raters(self):
         """Only the named raters count; units that only others rated have no answer."""

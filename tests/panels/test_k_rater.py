@@ -123,6 +123,15 @@ class TestExact:
         without = sa.krippendorff_alpha(annotations(rows[:5]), distance=distance).estimate
         assert without != pytest.approx(alpha, abs=1e-3)
 
+    def test_panels_have_the_scale_of_the_study(self):
+        """On a circle of 10,000 numbers, 1 to 9 are nearly as far from each other as on a line."""
+        rows = [*np.random.default_rng(1).integers(1, 10, (20, 6)).tolist(), [0], [9999]]
+        one, two = (
+            k_rater_reliability(annotations(rows), k=3, distance=name, n_splits=5, rng=1).splits
+            for name in ("circular", "interval")
+        )
+        assert one == pytest.approx(two, abs=1e-4)
+
     @pytest.mark.parametrize(
         ("alpha", "k", "expected"), [(0.5, 2, 2 / 3), (0, 9, 0), (1, 3, 1), (-0.5, 2, -2)]
     )

@@ -141,6 +141,13 @@ class TestGeometry:
         assert explained == pytest.approx(1, abs=1e-12)
         np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
 
+    @pytest.mark.parametrize("seed", range(6))
+    def test_the_farthest_point_has_positive_coordinates(self, seed):
+        points = np.random.default_rng(seed).random(size=(6, 2)) / 2
+        D = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+        for x in classical_scaling(D)[0].T:
+            assert x[np.abs(x).argmax()] > 0
+
     def test_no_spread(self):
         """Points that coincide lie at 0; two points lie on a line."""
         found, explained = classical_scaling(np.zeros((3, 3)))
