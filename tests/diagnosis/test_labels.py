@@ -420,6 +420,23 @@ class TestConfusions:
         with pytest.raises(sa.SetagreeError, match=r"The table of confusions would take about"):
             sa.confusions(study)
 
+    def test_pairs_beyond_memory_are_not_reshuffled(self, monkeypatch):
+        """60 units have three different answers of ten: 180 pairs, of 45 kinds, of 100 bytes."""
+        units = itertools.islice(itertools.combinations("abcdefghij", 3), 60)
+        study = sa.Annotations.from_triples(
+            [
+                (g, unit, [label])
+                for unit, three in enumerate(units)
+                for g, label in enumerate(three)
+            ]
+        )
+        monkeypatch.setattr(limits, "MOST_BYTES", 17_999)
+        assert sa.confusions(study)["n_pairs"].sum() == 180
+        with pytest.raises(CostError, match=r"Listing the pairs of different answers would take"):
+            sa.confusions(study, n_resamples=9, rng=1)
+        monkeypatch.setattr(limits, "MOST_BYTES", 18_000)
+        assert sa.confusions(study, n_resamples=9, rng=1)["n_pairs"].sum() == 180
+
     def test_large_sets_over_many_labels(self, monkeypatch):
         one, two = ({f"{side}{k}" for k in range(500)} for side in "xy")
         study = sa.Annotations.from_triples([("g", 1, one), ("h", 1, two)])

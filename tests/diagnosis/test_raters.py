@@ -417,6 +417,13 @@ class TestByPair:
         whole = sa.by_pair(study)
         monkeypatch.setattr(common, "_BLOCK_PAIRS", 3)
         pd.testing.assert_frame_equal(sa.by_pair(study), whole)
+        r = np.bincount(study.unit_codes)
+        monkeypatch.setattr(common, "_BLOCK_PAIRS", 120)
+        ratings = common.sorted_ratings(study)
+        pairs = [(ratings.raters[x], len(x)) for x, _ in ratings.pairs_by_first_rater()]
+        assert sum(n for _, n in pairs) == (r * (r - 1)).sum() / 2
+        assert 1 < len(pairs) < study.n_raters - 1
+        assert all(n <= 120 or len(np.unique(first)) == 1 for first, n in pairs)
 
     def test_undefined_pairs(self):
         """One shared unit, or one value only, is nan with its reason."""
