@@ -83,6 +83,16 @@ def test_a_value_without_weight_may_lie_anywhere(name):
     assert make(p).distance_dot(x)[1:] == pytest.approx((D @ x)[1:], rel=1e-13)
 
 
+def test_a_rare_value_far_off_keeps_the_digits_of_the_others():
+    """Positions are taken from their mean: from the lowest, six of sixteen digits would cancel."""
+    p, x = np.array([0.0, 1e8, 1e8 + 1]), np.array([1.0, 1e6, 1e6])
+    D = (p[:, None] - p) ** 2
+    weights = SquaredWeights(tuple(p), p)
+    assert weights.distance_dot(x) == pytest.approx(D @ x, rel=1e-13)
+    squares = 2 * ((p[0] - p[1]) ** 2 * 1e6 + (p[0] - p[2]) ** 2 * 1e6 + 1e12)
+    assert AbsoluteWeights(tuple(p), p).squares(x) == pytest.approx(squares / p[2] ** 2, rel=1e-13)
+
+
 def test_equal_positions():
     """Two values at one place (mid-ranks of values nobody gave) are 0 apart."""
     p = np.array([1.0, 1.0, 2.5])

@@ -3,7 +3,6 @@
 import gzip
 import json
 import pickle
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,6 @@ from scipy.spatial.distance import cosine
 from small_studies import annotations, random_rows, sets_of, text
 
 import setagree as sa
-from setagree.credit import base, semantic
 from setagree.distances import embedding
 from setagree.errors import DistanceError
 
@@ -152,14 +150,6 @@ class TestEmbedding:
 STUDY = annotations(
     random_rows(np.random.default_rng(5), sets_of("abcdef"), units=40, raters=3, missing=0.1)
 )
-BEST_MATCH = sa.distances.taxonomy({"a": "x", "b": "x", "c": "y"}, credit="wu_palmer")
-
-
-@cache
-def between_values(name):
-    """Return the distances between all values of the study, pair by pair."""
-    d = {"centroids": centroids, "best match": BEST_MATCH}[name]
-    return np.array([[d(A, B) for B in STUDY.values] for A in STUDY.values])
 
 
 class TestWeights:
@@ -185,23 +175,6 @@ class TestWeights:
             expected.observed_disagreement, abs=1e-9
         )
 
-    @pytest.mark.parametrize("at_once", [1, 40, 10**6])
-    def test_products(self, monkeypatch, at_once):
-        """Pairs, blocks, sums and sums of squares equal those of the whole matrix."""
-        monkeypatch.setattr(semantic, "_NUMBERS_AT_ONCE", at_once)
-        weights = sa.weights(STUDY, embedding(VECTORS))
-        D = between_values("centroids")
-        k, l = (grid.ravel() for grid in np.indices(D.shape))
-        every = np.arange(len(D))
-        assert frozenset() in STUDY.values
-        assert weights.distance_at(k, l) == pytest.approx(D.ravel(), abs=1e-14)
-        assert weights.block(every, every[3:]) == pytest.approx(D[:, 3:], abs=1e-14)
-        x = np.random.default_rng(1).normal(size=(len(D), 2))
-        assert weights.distance_dot(x) == pytest.approx(D @ x, abs=1e-12)
-        assert weights.distance_dot(x[:, 0]) == pytest.approx(D @ x[:, 0], abs=1e-12)
-        squares = x[:, 0] @ D**2 @ x[:, 0] / weights.max_distance**2
-        assert weights.squares(x[:, 0]) == pytest.approx(squares, abs=1e-12)
-
     def test_credit(self):
         """1 - d without a negative cosine between labels in use, 1 - d / 2 with one."""
         study = annotations(text("a b / b b"))
@@ -217,10 +190,6 @@ class TestWeights:
         square = embedding({"a": [1, 1, 1], "b": [-0.1, -0.2, 0.3]})
         assert sa.weights(study, square).max_distance == 1
         assert sa.percent_agreement(study, distance=square).estimate == pytest.approx(0.5)
-
-    def test_only_empty_sets(self):
-        weights = sa.weights(annotations(text("{} {} / {} {}")), embedding(VECTORS))
-        assert weights.distance_dot(np.array([3.0])).tolist() == [0]
 
     @pytest.mark.parametrize("match", ["centroid", "transport"])
     def test_free_text(self, match):
@@ -252,20 +221,3 @@ class TestWeights:
         )
         assert study.n_values > 15_000
         assert -1 < sa.krippendorff_alpha(study, distance=embedding(vectors)).estimate < 1
-
-
-class TestBestMatchBlocks:
-    @pytest.mark.parametrize("block", [2, 7, 256])
-    def test_equals_the_distance(self, monkeypatch, block):
-        monkeypatch.setattr(base, "BLOCK", block)
-        monkeypatch.setattr(semantic, "_NUMBERS_AT_ONCE", 10 * block)
-        monkeypatch.setattr(semantic, "_PAIR_BLOCK_SIZE", 10 * block)
-        D = between_values("best match")
-        weights = sa.weights(STUDY, BEST_MATCH)
-        k, l = (grid.ravel() for grid in np.indices(D.shape))
-        assert weights.distance_at(k, l) == pytest.approx(D.ravel(), abs=1e-14)
-        assert weights.distance_at(k[:0], l[:0]).size == 0
-        x = np.random.default_rng(1).normal(size=(len(D), 2))
-        assert weights.distance_dot(x) == pytest.approx(D @ x, abs=1e-12)
-        squares = x[:, 0] @ D**2 @ x[:, 0]
-        assert weights.squares(x[:, 0]) == pytest.approx(squares, abs=1e-12)
