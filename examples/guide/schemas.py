@@ -62,6 +62,7 @@ _MEANINGS: dict[str, tuple[list[str], str]] = {
     "n_ratings": (_NUMBER, "Number of ratings."),
     "n_values": (_NUMBER, "Number of distinct answers."),
     "interval_method": (_TEXT, "Method of the interval."),
+    "full_agreement": (_NUMBER, "Share of the units in which all ratings are equal."),
     "degrees_of_freedom": (_NUMBER, "Degrees of freedom of a t interval."),
     "level": (_NUMBER, "Confidence level."),
     "requirement": (_TEXT, "What is required, and of which file or group."),

@@ -137,6 +137,13 @@ class Case:
         weights = None if self.sample is None else self.sample.pairable_weights
         return summed_weights(self.tally, weights)
 
+    @property
+    def full_agreement(self) -> float:
+        """Share of the pairable units, by their w_i, with one answer; NaN if none is pairable."""
+        tally, pairable = self.tally, self.pairable_mass * self.tally.pairable
+        total = float(pairable.sum())
+        return dot(pairable, 1.0 * (np.diff(tally.indptr) == 1)) / total if total else float("nan")
+
     @cached_property
     def squared_mass(self) -> Floats:
         """The summed w_i² of the units of each pattern."""

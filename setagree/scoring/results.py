@@ -37,7 +37,7 @@ from setagree.study.annotations import Annotations
 from setagree.study.attributes import of_raters
 from setagree.study.sampling import OF_SIZES
 from setagree.study.tally import Tally
-from setagree.wording.number_format import four
+from setagree.wording.number_format import four, share
 from setagree.wording.result_base import (
     Result,
     ResultRows,
@@ -116,6 +116,7 @@ COLUMNS = (
     *("observed_agreement", "expected_agreement"),
     *("observed_disagreement", "expected_disagreement"),
     *("n_units", "n_pairable_units", "n_raters", "n_ratings", "n_values", "interval_method"),
+    "full_agreement",
 )
 
 
@@ -139,6 +140,9 @@ class Agreement(Result):
     observed_disagreement, expected_disagreement : float
         Do and De, in the units of the distance. For alpha these are Krippendorff's; pa and pe are
         Gwet's, whose small-sample terms differ from theirs. Both give the same estimate.
+    full_agreement : float
+        The share of the pairable units in which all ratings are equal, each unit with its sampling
+        weight or its size; NaN if no unit has two ratings.
     reason : str or None
         The reason for an estimate of NaN.
     sums : UnitSums
@@ -253,6 +257,11 @@ class Agreement(Result):
     def weights(self) -> Weights:
         """The credit between the values."""
         return self.case.weights
+
+    @property
+    def full_agreement(self) -> float:
+        """Share of the units with two or more ratings in which all ratings are equal."""
+        return self.case.full_agreement
 
     @property
     def n_units(self) -> int:
@@ -509,7 +518,7 @@ class AgreementTable(ResultRows[Agreement]):
     >>> [f"{row.coefficient} [{row.distance}]" for row in table][1]
     'krippendorff_alpha [jaccard]'
     >>> table.to_frame().shape
-    (4, 17)
+    (4, 18)
     """
 
     rows: tuple[Agreement, ...]
@@ -557,7 +566,10 @@ class AgreementTable(ResultRows[Agreement]):
                 one.n_values, "distinct set" if one.tally.kind == "labels" else "distinct value"
             ),
         ]
-        return "\n".join([", ".join(parts), *left_out(one)])
+        where = "length" if one.case.is_sized else "units" + " with several ratings" * (lone > 0)
+        agreed = f"All ratings are equal in {share(one.full_agreement)} of the {where}."
+        lines = [agreed] * (one.full_agreement >= 0)
+        return "\n".join([", ".join(parts), *lines, *left_out(one)])
 
     @property
     def reasons(self) -> list[str | None]:

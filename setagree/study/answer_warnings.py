@@ -456,7 +456,7 @@ def warn_totals(units: Sequence[object], column: object) -> None:
         warn(f"{which}; if it sums up the others, omit it{way}.", SetagreeWarning, **remedy)
 
 
-_JOINING = "/+&,"
+_JOINED = re.compile(r"[/+&]")
 _ENOUGH_ANSWERS = 100
 """Least number of ratings for warnings of numbers among words and of misspellings."""
 _RARE = 0.01
@@ -479,9 +479,7 @@ def warn_of_odd_labels(
     texts = {str(label): label for label in sorted(frozenset().union(*values), key=str)}
     if len(texts) > _MAX_LABELS:
         return
-    listed = separators(label_sep)
-    odd = [x for x in _JOINING if x not in listed and not (x == "," and "," in "".join(listed))]
-    signs = re.compile("|".join(map(re.escape, odd)) or "(?!)")
+    signs = _JOINED if label_sep == "," else _other_signs(label_sep)
     joined = [x for x in texts if signs.search(x) and _parts(x, signs) <= texts.keys()]
     numbers = [text for text in texts if _NUMBER.fullmatch(text)]
     numbers = numbers if 2 * len(numbers) < len(texts) else []
@@ -528,6 +526,13 @@ def _warn_joined(
         SeparatorWarning,
         label_sep=proposed,
     )
+
+
+def _other_signs(label_sep: LabelSep) -> re.Pattern[str]:
+    """Return the pattern of signs that may join labels although they are not separators."""
+    listed = separators(label_sep)
+    signs = [x for x in "/+&" if x not in listed] + [","] * ("," not in "".join(listed))
+    return re.compile("|".join(map(re.escape, signs)) or "(?!)")
 
 
 def _with_signs(label_sep: LabelSep, signs: Sequence[str]) -> LabelSep:

@@ -2,6 +2,7 @@
 
 import math
 import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from small_studies import annotations, random_rows, sets_of, text
 import setagree as sa
 from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.sums import Linearised
-from setagree.errors import OptionError
+from setagree.errors import FewClustersWarning, OptionError
 from setagree.scoring.results import COLUMNS, AgreementTable
 
 ROWS = random_rows(np.random.default_rng(12), sets_of("abc"), units=9, raters=3, missing=0.15)
@@ -190,8 +191,39 @@ class TestAgreement:
         assert " ".join(COLUMNS) == (
             "coefficient distance estimate standard_error low high p_value observed_agreement "
             "expected_agreement observed_disagreement expected_disagreement n_units "
-            "n_pairable_units n_raters n_ratings n_values interval_method"
+            "n_pairable_units n_raters n_ratings n_values interval_method full_agreement"
         )
+
+    @pytest.mark.parametrize(
+        ("answers", "weights", "agreed"),
+        [
+            ("a a / a b / b b / a .", None, 2 / 3),
+            ("a a / a b / b b / a .", [1, 3, 2, 9], 1 / 2),
+            ("a . / . b", None, np.nan),
+            ("a,b b,a / a a", None, 1),
+            ("a b c / a a b", None, 0),
+        ],
+    )
+    def test_full_agreement(self, answers, weights, agreed):
+        study = annotations(text(answers))
+        if weights is not None:
+            study = study.sampled(sampling_weight=dict(zip(study.units, weights, strict=True)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            table = sa.agreement(study, coefficient="krippendorff_alpha")
+        found = table.to_frame()["full_agreement"].item()
+        assert found == pytest.approx(agreed, rel=1e-12, nan_ok=True)
+        assert ("All ratings are equal in" in table.heading) == np.isfinite(agreed)
+
+    def test_full_agreement_of_spans_is_by_length(self):
+        """Of ten characters the raters agree on 0-2 (nothing), 4-6 (x) and 8-10 (nothing)."""
+        rows = [(d, *row) for d in "de" for row in [("a", "x", 2, 6), ("b", "x", 4, 8)]]
+        frame = pd.DataFrame(rows, columns=["document", "rater", "label", "start", "end"])
+        study = sa.Annotations.from_spans(frame, length={"d": 10, "e": 10})
+        with pytest.warns(FewClustersWarning):
+            table = sa.agreement(study)
+        assert table[0].full_agreement == pytest.approx(6 / 10, rel=1e-12)
+        assert "All ratings are equal in 60% of the length." in table.heading
 
 
 class TestTable:
@@ -262,13 +294,14 @@ class TestTable:
 
     def test_printed(self):
         """The counts, then a line each: names, pa, pe, estimate, se, interval, p to 4 decimals."""
-        counts, empty, head, *lines = str(self.TABLE).splitlines()
+        counts, agreed, empty, head, *lines = str(self.TABLE).splitlines()
         row = self.TABLE["krippendorff_alpha", "masi"]
         low, high = row.interval()
         assert counts == (
             f"10 units ({10 - row.n_pairable_units} with one rating), 3 raters, "
             f"{row.n_ratings} ratings, {row.n_values} distinct sets"
         )
+        assert agreed == "All ratings are equal in 0% of the units with several ratings."
         assert empty == ""
         assert " ".join(head.split()) == "coefficient distance pa pe estimate se 95% interval p"
         assert len(lines) == 4
@@ -291,7 +324,7 @@ class TestTable:
         frame = pd.DataFrame({"x": ["a", "b", None, None], "y": ["a", "b", "", None]})
         study = sa.read(frame, wide=True, blank="missing")
         table = sa.agreement(study)
-        counts, named, blank = str(table).splitlines()[:3]
+        counts, _, named, blank = str(table).splitlines()[:4]
         assert counts.startswith("2 units, 2 raters, 4 ratings (4 missing)")
         assert (named, blank) == ("2 units that nobody rated were left out: 2, 3.", "")
         assert f"{named}</p>" in table._repr_html_()
@@ -300,7 +333,7 @@ class TestTable:
     def test_raters_without_any_rating_are_named(self):
         cells = {"x": ["a", "b", "a"], "y": ["", "", None], "z": ["a", None, "b"]}
         study = sa.read(pd.DataFrame(cells), wide=True, blank="missing")
-        counts, named, blank = str(sa.agreement(study)).splitlines()[:3]
+        counts, _, named, blank = str(sa.agreement(study)).splitlines()[:4]
         assert counts.startswith("3 units (1 with one rating), 2 raters, 5 ratings (4 missing)")
         assert (named, blank) == ("1 rater without any rating was left out (3 missing): 'y'.", "")
         assert "without any" not in str(sa.agreement(study.exclude_raters(["y"])))
@@ -317,7 +350,7 @@ class TestTable:
         study = annotations(text("a a / a a"))
         with pytest.warns(sa.UndefinedAgreementWarning, match="only one value"):
             table = sa.agreement(study, coefficient=["fleiss_kappa", "percent_agreement"])
-        undefined, defined, _, said = str(table).splitlines()[3:]
+        undefined, defined, _, said = str(table).splitlines()[4:]
         alike = "No disagreement was seen in 2 units, and all answers except the commonest weigh "
         assert said.startswith(alike)
         assert said.endswith("compares the estimate with chance (percent_agreement [masi]).")
@@ -328,7 +361,7 @@ class TestTable:
         """A p below 0.0001 is shown as that, not as 0.0000; what rounds to zero has no sign."""
         tiny = made(0.9, [0.9, 0.9001, 0.8999, 0.9])
         text_of = str(AgreementTable((tiny,)))
-        assert text_of.splitlines()[3].endswith("<0.0001")
+        assert text_of.splitlines()[4].endswith("<0.0001")
         zero = made(-1e-9, [0.1, -0.1])
         assert "-0.0000" not in str(AgreementTable((zero,)))
 
@@ -337,7 +370,7 @@ class TestTable:
             lambda x, y: float(x != y), name="a distance with a long name " * 3
         )
         table = sa.agreement(STUDY, distance=[long, "masi"], coefficient="fleiss_kappa")
-        lines = str(table).splitlines()[2:]
+        lines = str(table).splitlines()[3:]
         assert len(lines) == 3
         assert len(set(map(len, lines))) == 1
 

@@ -42,14 +42,14 @@ def compute(f: Findings) -> pd.DataFrame:
     return disagreement_of_units(f.main)
 
 
-def summary(_: Findings, units: pd.DataFrame) -> Sentence:
+def summary(f: Findings, units: pd.DataFrame) -> Sentence:
     """Return sentences on the fewest units with half of the disagreement, and on the first ones."""
     if not units["disagreement"].iloc[0] > 0:
         return (f"The raters agree fully in all {counted(len(units), 'unit')}.",)
     ordered = diagnosis.largest_share_first(units)
     n, lies = diagnosis.half_of(ordered)
-    agreed = int((units["disagreement"] == 0).sum())
-    perfect = f"; in {counted(agreed, 'unit')} all agree fully" if agreed else ""
+    agreed = f.main.full_agreement
+    perfect = f"; in {share(agreed)} all ratings are equal" if agreed else ""
     part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
     return (
         f"{lies} in {part}{perfect}. To adjudicate first: ",
