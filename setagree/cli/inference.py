@@ -606,7 +606,7 @@ def _checked_resamples(resamples: int | None) -> int:
     """Return the number of resamples; warn if they are too few for the ends of an interval."""
     if resamples is not None and 0 < resamples < _FEW:
         say(
-            f"Warning: {counted(resamples, 'resample')} are too few for an interval: it depends "
-            "much on the seed. Use at least 1,000."
+            f"Warning: an interval of {counted(resamples, 'resample')} depends much on the seed. "
+            "Use at least 1,000."
         )
     return 2000 if resamples is None else resamples

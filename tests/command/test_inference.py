@@ -189,11 +189,17 @@ class TestScore:
         """Fewer than 200 resamples are too few for an interval, and that is said; 200 are not."""
         command, *rest = words
         rest += ["bootstrap"] if command == "score" else ["--method", "bootstrap"]
-        few = invoke(command, "walk.csv", *WIDE, *rest, "--resamples", 20, "--seed", 1)
-        assert few.exit_code == 0
-        assert "Warning: 20 resamples are too few for an interval" in few.stderr
-        enough = invoke(command, "walk.csv", *WIDE, *rest, "--resamples", 200, "--seed", 1)
-        assert "are few" not in enough.stderr
+        warnings = {}
+        for n in (1, 199, 200):
+            result = invoke(command, "walk.csv", *WIDE, *rest, "--resamples", n, "--seed", 1)
+            assert result.exit_code == 0
+            warnings[n] = [x for x in result.stderr.splitlines() if "much on the seed" in x]
+        more = "depends much on the seed. Use at least 1,000."
+        assert warnings == {
+            1: [f"Warning: an interval of 1 resample {more}"],
+            199: [f"Warning: an interval of 199 resamples {more}"],
+            200: [],
+        }
 
     def test_small_p_in_markdown(self):
         pd.DataFrame(
@@ -438,6 +444,7 @@ class TestCompare:
         walk = ["compare", "walk.csv", *WIDE, "-c"]
         text = ok(*walk, f"{ALPHA},fleiss_kappa", "-d", "masi")
         assert re.search(r"^krippendorff_alpha - fleiss_kappa ", text, re.MULTILINE)
+        assert re.search(r"^ +coefficient +distance +units +estimate +se$", text, re.MULTILINE)
         text = ok(*walk, "gwet_ac,fleiss_kappa", "-d", "masi,dice")
         assert re.search(r"^2 - 4 ", text, re.MULTILINE)
         two = [*walk[2:], "gwet_ac,fleiss_kappa", "-d", "masi"]

@@ -106,7 +106,7 @@ def test_the_report_names_it(option):
     ok("report", "study.csv", option, file, "--resamples", "19", "--seed", "1", "-o", "r.md")
     page = Path("r.md").read_text(encoding="utf-8")
     assert distance.name.replace("_", "\\_") in page or distance.name in page
-    assert file in page
+    assert f" of {file}" in page
 
 
 def test_the_diagnosis_names_it():
@@ -163,6 +163,7 @@ def test_labels_are_spelled_as_the_study_reads_them():
     expected = sa.krippendorff_alpha(study(), distance=distance)
     assert json.loads(found.stdout)[0]["estimate"] == pytest.approx(expected.estimate, abs=1e-14)
     assert "has a weight for 'jyo', which no rater used" in found.stderr
+    assert "no weight for 4 labels" in invoke(*words[:-2], "--label-weights", "upper.csv").stderr
 
 
 @pytest.mark.parametrize(

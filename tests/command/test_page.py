@@ -187,6 +187,8 @@ class TestCommand:
     def test_links_are_not_followed(self, tmp_path, target):
         (tmp_path / "mine.html").write_text("mine")
         invoke("page", tmp_path / "site")
+        (tmp_path / "link").symlink_to(tmp_path / "site")
+        assert invoke("page", tmp_path / "link").exit_code == 0
         (tmp_path / "site" / "page.css").unlink()
         (tmp_path / "site" / "page.css").symlink_to(tmp_path / target)
         done = invoke("page", tmp_path / "site")
@@ -353,7 +355,10 @@ class TestSession:
             assert float(found["rows"][0]["cells"][2]["value"]) == pytest.approx(
                 tried[name], abs=1e-12
             )
-            assert found["before"].startswith(f"{tried['as it is']:.3f} for the file as it is")
+            before = tried["as it is"]
+            assert found["before"].startswith(f"{before:.3f} for the file as it is")
+            move = float(found["before"].rpartition(" ")[2].rstrip(".").replace("−", "-"))
+            assert move == pytest.approx(tried[name] - before, abs=0.0006)
 
     def test_files_to_keep(self, session, tmp_path):
         study = sa.read(STUDY, blank="empty")

@@ -92,6 +92,13 @@ class TestConvert:
         json_rows = json.loads(ok("convert", "wide.csv", "--wide", "--kind", "value", "-f", "json"))
         assert json_rows[0] == {"unit": "1", "rater": "a", "value": 2}
 
+    @pytest.mark.parametrize(("which", "row"), [("first", "a,y,one.csv"), ("last", "a,z,two.csv")])
+    def test_files_of_repeated_answers(self, which, row):
+        for name, labels in (("one", "y"), ("two", "z")):
+            Path(f"{name}.csv").write_text(f"unit,rater,labels\nu,a,{labels}\nv,b,{labels}\n")
+        words = ["one.csv", "two.csv", "--filename-column", "round", "--duplicates", which]
+        assert ok("convert", *words).splitlines()[:2] == ["unit,rater,labels,round", f"u,{row}"]
+
     def test_a_table_for_people_is_no_table_to_convert_to(self):
         assert "use csv, json or markdown" in refusal("convert", "long.csv", "-f", "table")
 
