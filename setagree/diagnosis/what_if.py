@@ -35,7 +35,7 @@ from setagree.errors import (
     shorten,
 )
 from setagree.inference.comparison import distance_of, paired_difference
-from setagree.inference.panel_members import require_unsized
+from setagree.inference.panel_members import rater_code, require_unsized
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.intervals import FEWEST_RARER
@@ -319,13 +319,9 @@ def _lifted(study: Annotations, parents: Parents | None, depth: int | None) -> I
 
 
 def _without_raters(study: Annotations, raters: Sequence[Hashable]) -> Iterator[Change]:
-    place = {rater: g for g, rater in enumerate(study.raters)}
     check_list("exclude_raters", raters, "raters")
     for rater in map(tidied, raters):
-        if not isinstance(rater, Hashable) or rater not in place:
-            hint = did_you_mean(rater, study.raters)
-            raise DataError(f"the study has no rater {shorten(rater)}.{hint}")
-        yield DROP_RATER, str(rater), place[rater]
+        yield DROP_RATER, str(rater), rater_code(study, rater)
 
 
 def _check_labels(study: Annotations, labels: Iterable[Label]) -> None:

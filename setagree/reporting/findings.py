@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from setagree.checks import as_generator, check_least, check_level
+from setagree.diagnosis.common import SURE
 from setagree.distances.registry import DistanceLike
 from setagree.errors import (
     DegreesWarning,
@@ -41,7 +42,7 @@ from setagree.reporting.sections import (
     spans,
     units,
 )
-from setagree.reporting.sections.base import SURE, Findings, Method, Options, Section, Topic
+from setagree.reporting.sections.base import Findings, Method, Options, Section, Topic
 from setagree.scoring.coefficients import CoefficientLike, get_coefficient
 from setagree.scoring.scorer import main_distance
 from setagree.scoring.table import agreement

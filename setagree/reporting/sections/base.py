@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from setagree.checks import Floats, Rng
+from setagree.diagnosis.common import SURE
 from setagree.distances import Distance
 from setagree.inference.benchmark import Benchmark
 from setagree.limits import TIE
@@ -36,9 +37,6 @@ Panels: TypeAlias = "Mapping[Any, Sequence[object]] | None"
 
 Method: TypeAlias = tuple[str, tuple[str, ...]]
 """A sentence of the methods paragraph, and the sources it cites."""
-
-SURE = 0.05
-"""Largest p-value, corrected over all claims, of a sentence that makes a claim."""
 
 _PER_CLAIM = 40
 """Reshuffles for each claim: the least p of one test, twice 1 / (40 m), holds for m claims."""

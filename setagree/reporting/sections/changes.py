@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from setagree.coefficients.case import ROUNDING
+from setagree.diagnosis.common import SURE
 from setagree.diagnosis.what_if import COLUMNS, DROP_RATER, P_OF_RATERS, compare_changes
 from setagree.errors import counted
 from setagree.reporting.sections.base import (
     MOST_TRIED,
-    SURE,
     Findings,
     Section,
     Topic,

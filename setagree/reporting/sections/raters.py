@@ -12,14 +12,13 @@ import pandas as pd
 from setagree.diagnosis.by_pair import COLUMNS as OF_PAIRS
 from setagree.diagnosis.by_pair import by_pair
 from setagree.diagnosis.by_rater import COLUMNS, by_rater
-from setagree.diagnosis.common import NOT_REQUESTED
+from setagree.diagnosis.common import NOT_REQUESTED, SURE
 from setagree.errors import DataError, counted
 from setagree.panels.rater_map import RaterMap, rater_map
 from setagree.plots import diagnosis
 from setagree.plots import panels as pictures
 from setagree.plots.base import cells_height
 from setagree.reporting.sections.base import (
-    SURE,
     Findings,
     Method,
     Picture,
