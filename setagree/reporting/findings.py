@@ -1,4 +1,4 @@
-"""Topics of a report in their order, their results, main findings and sections."""
+"""Topics of a report in their order, their results, main findings, sections and next steps."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from setagree.errors import (
     SetagreeError,
     UndefinedAgreementWarning,
     a_type,
+    counted,
     option,
 )
 from setagree.inference.benchmark import benchmark
@@ -27,8 +28,9 @@ from setagree.inference.panel_members import rater_codes, require_raters
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.panels.facets import rater_reading
+from setagree.plots import diagnosis
 from setagree.progress import stages
-from setagree.reporting.headline import headline
+from setagree.reporting.headline import headline, is_unclear
 from setagree.reporting.sections import (
     changes,
     data,
@@ -48,7 +50,7 @@ from setagree.scoring.scorer import main_distance
 from setagree.scoring.table import agreement
 from setagree.study.attributes import marked_models
 from setagree.wording.number_format import rough
-from setagree.wording.sentences import Sentence
+from setagree.wording.sentences import Name, Sentence
 
 TOPICS: tuple[Topic, ...] = (
     *(data.TOPIC, estimates.CHOICES, decisions.TOPIC),
@@ -255,3 +257,54 @@ def methods(f: Findings) -> list[Method]:
     """Return the sentences that the topics add to the methods paragraph."""
     added = [topic.method(f, result) for topic, result in _with_results(f) if topic.method]
     return [one for one in added if one is not None]
+
+
+# ---- Next steps ----------------------------------------------------------------------------------
+
+
+def next_steps(f: Findings) -> list[Sentence]:
+    """Return at most three sentences in the imperative, the most important first."""
+    return [*_steps(f)][:3]
+
+
+def _steps(f: Findings) -> Iterator[Sentence]:
+    are_pieces = f.main.case.is_sized  # of documents, which have no consensus
+    is_defined = f.main.reason is None
+    if is_defined and f.verdict.verdict == "reliable" and not are_pieces:
+        yield ("Use the consensus of the raters on each unit: setagree consensus or sa.consensus.",)
+    if is_unclear(f):
+        more = "documents" if are_pieces else "units"
+        yield (f"Rate more {more}: setagree plan or sa.plan gives the number that is needed.",)
+    elif is_defined and f.study.sampling is None and np.isnan(f.main.interval(f.level)[0]):
+        yield ("Rate more units: these allow no interval.",)
+    yield from _confusion(f)
+    yield from _rater(f)
+    frame = f.result("units")
+    if frame is not None and frame["disagreement"].iloc[0] > 0:
+        n = counted(diagnosis.half_of(diagnosis.largest_share_first(frame))[0], "unit")
+        yield (f"Let an expert decide {n} with at least half of the disagreement.",)
+    lone = f.main.n_units - f.main.n_pairable_units
+    if lone and not are_pieces:
+        yield (f"Ask a second rater to rate {counted(lone, 'unit')} with a single rating.",)
+
+
+def _confusion(f: Findings) -> Iterator[Sentence]:
+    """Yield a step on the confusion that is most clearly above chance, if any is."""
+    frame = f.result("confusions")
+    if frame is None or (clear := labels.clear_confusions(f, frame)).empty:
+        return
+    top = clear.iloc[0]
+    label: Sentence = ("when ", Name.of(top["label"]), " applies")
+    if top["kind"] != "left out":
+        label = ("how ", Name.of(top["label"]), " differs from ", Name.of(top["other"]))
+    yield ("Discuss with the raters ", *label, ", and write it into the guidelines.")
+
+
+def _rater(f: Findings) -> Iterator[Sentence]:
+    """Yield a step on the rater without whom agreement is highest, if a test shows the gain."""
+    tried = f.result("raters")
+    if tried is None or len(tried) < 3 or not tried["difference"].notna().any():
+        return
+    for who in map(Name.of, raters.costly_raters(f)["rater"].head(1)):
+        rest = " with those of the others; a rater who differs is not necessarily wrong."
+        yield ("Compare the answers of ", who, rest)

@@ -21,7 +21,7 @@ import numpy as np
 from setagree.errors import FileError, MissingDependencyError, counted, shorten
 from setagree.plots.base import inline_svg
 from setagree.progress import stages
-from setagree.reporting.findings import claims_note, main_findings, sections
+from setagree.reporting.findings import claims_note, main_findings, next_steps, sections
 from setagree.reporting.headline import (
     caution,
     counts_line,
@@ -35,7 +35,6 @@ from setagree.reporting.headline import (
     verdict_sentence,
 )
 from setagree.reporting.methods import Methods, version
-from setagree.reporting.next_steps import next_steps
 from setagree.reporting.sections.base import Findings, Picture, Piece, Section, Table
 from setagree.scoring.coefficients import coefficient_name
 from setagree.wording.number_format import MINUS, interval, is_nothing, number

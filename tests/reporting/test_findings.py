@@ -19,10 +19,10 @@ from setagree.reporting.findings import (
     correct,
     gather,
     main_findings,
+    next_steps,
     sections,
 )
 from setagree.reporting.headline import caution, headline, verdict_sentence
-from setagree.reporting.next_steps import next_steps
 from setagree.reporting.report import methods_of
 from setagree.reporting.sections import changes, estimates, labels
 from setagree.reporting.sections.labels import evenly_spread
