@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from setagree.checks import Codes, Flags, Floats, check_level, is_number
 from setagree.coefficients.case import ROUNDING, Case
@@ -24,6 +25,7 @@ from setagree.errors import (
     shorten,
     warn,
 )
+from setagree.large.joining import with_models
 from setagree.large.opening import Data, open_study
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, main_distance
@@ -32,6 +34,8 @@ from setagree.study.attributes import likely_models, marked_models
 from setagree.study.identifiers import tidied
 from setagree.study.reading import Reading
 from setagree.study.sampling import warn_ignored
+
+NO_HUMAN = "no human shares enough units with the model"
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,3 +240,25 @@ def plain_units(study: Annotations, what: str) -> Annotations:
     """Return a study without its sampling design; warn if it has one."""
     warn_ignored(study.sampling, what)
     return study if study.sampling is None else replace(study, sampling=None)
+
+
+def rater_index(
+    study: Annotations, codes: Sequence[int] | Codes, name: str = "rater"
+) -> pd.Index[Any]:
+    """Return the names of some raters as the index of a table."""
+    return pd.Index(study.raters[codes], name=name, dtype=object, tupleize_cols=False)
+
+
+def models_and_humans(
+    study: Data, what: str, model: object, humans: Sequence[object] | None
+) -> tuple[Annotations, list[int], Flags]:
+    """Return the study of the models and the humans only, the models, and flags of the humans.
+
+    Raters who are neither have no effect on the distance.
+    """
+    opened, names = with_models(unweighted_units(study, what), model)
+    models = rater_codes(opened, names, "model", "model")
+    people = people_of(opened, humans, models)
+    rows = (people | flags(opened.n_raters, models))[opened.rater_codes]
+    part = part_of(opened, rows)
+    return part, rater_codes(part, names, "model"), people[np.unique(opened.rater_codes[rows])]

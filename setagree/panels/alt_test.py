@@ -26,10 +26,16 @@ from setagree.errors import (
     python_or_command,
     warn_nan,
 )
-from setagree.inference.panel_members import answers_of, case_of, check_share
+from setagree.inference.panel_members import (
+    NO_HUMAN,
+    answers_of,
+    case_of,
+    check_share,
+    models_and_humans,
+    rater_index,
+)
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
 from setagree.limits import MAX_PLANNED_UNITS
-from setagree.panels.members import NO_HUMAN, models_and_humans, rater_index
 from setagree.study.annotations import Annotations
 from setagree.study.tally import Tally
 from setagree.wording.number_format import four, number

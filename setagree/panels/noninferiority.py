@@ -27,9 +27,8 @@ from setagree.errors import (
     warn,
 )
 from setagree.inference.comparison import holm
-from setagree.inference.panel_members import answers_of, check_share
+from setagree.inference.panel_members import NO_HUMAN, answers_of, check_share, models_and_humans
 from setagree.large.opening import Data, ModelReadingOptions, RaterAnswers, takes_data
-from setagree.panels.members import NO_HUMAN, models_and_humans
 from setagree.scoring.coefficients import krippendorff_alpha
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import score, score_part

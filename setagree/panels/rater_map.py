@@ -15,13 +15,12 @@ from setagree.coefficients.case import ROUNDING, divided
 from setagree.credit.base import Weights, neighbours, sums_to_others
 from setagree.distances.registry import DistanceLike
 from setagree.errors import DataError, counted, option
-from setagree.inference.panel_members import case_of, ratings_by_unit, unweighted_units
+from setagree.inference.panel_members import case_of, rater_index, ratings_by_unit, unweighted_units
 from setagree.inference.permutation import share_reached
 from setagree.inference.resampling import block_sizes
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import TIE
 from setagree.panels.consensus import Ballot
-from setagree.panels.members import rater_index
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects
 from setagree.wording.number_format import p_phrase

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from setagree.checks import Codes, Floats, check_cost, check_level
+from setagree.checks import Codes, Flags, Floats, check_cost, check_level
 from setagree.coefficients.case import ROUNDING, divided
 from setagree.coefficients.sums import root
 from setagree.credit import WeightBuilder
@@ -31,11 +31,19 @@ from setagree.errors import (
     listing,
     warn,
 )
-from setagree.inference.panel_members import Compared, case_of, part_of, unweighted_units
+from setagree.inference.panel_members import (
+    Compared,
+    answers_of,
+    case_of,
+    flags,
+    part_of,
+    rater_codes,
+    rater_index,
+    unweighted_units,
+)
 from setagree.large.opening import Data, RaterAnswers, ReadingOptions, takes_data
 from setagree.limits import BLOCK_ENTRIES
 from setagree.panels.consensus import Method, Rule, Ties, warn_unconverged
-from setagree.panels.members import rater_index, scored_and_members, shared_with_others
 from setagree.progress import track
 from setagree.scoring.intervals import t_interval
 from setagree.scoring.scorer import main_distance
@@ -147,7 +155,7 @@ def score_against_consensus(
     study = study.with_queued or study
     warn_degrees(study.values, "score_against_consensus, except for the column exact,")
     rule = Rule.of(study, method, threshold, ties, distance)
-    scored, members = scored_and_members(study, raters, panel, "consensus")
+    scored, members = _scored_and_members(study, raters, panel, "consensus")
     results = [_consensus_scores(study, rule, members, rater) for rater in scored]
     table = pd.DataFrame([row for row, _ in results], index=rater_index(study, scored))
     warn_unconverged(int(table.pop("n_unconverged").max()))
@@ -169,7 +177,7 @@ def _consensus_scores(
     """Return the scores of a rater against the consensus of others, and those by label."""
     from scipy import sparse
 
-    answers, rows = shared_with_others(study, rater, members)
+    answers, rows = _shared_with_others(study, rater, members)
     left: Codes = np.zeros(0, dtype=np.int64)
     right = left
     codes, n_unconverged = {value: code for code, value in enumerate(study.values)}, 0
@@ -346,7 +354,7 @@ def score_against_panel(
     study = unweighted_units(study, "score_against_panel")
     study = study.with_queued or study
     check_level(level)
-    scored, members = scored_and_members(study, raters, panel, "answers")
+    scored, members = _scored_and_members(study, raters, panel, "answers")
     compared = case_of(study, distance)
     best = BestSubsets(study, compared)
     rows = [_row(*_by_unit(study, compared, g, members, best), level) for g in scored]
@@ -360,7 +368,7 @@ def _by_unit(
     study: Annotations, compared: Compared, rater: int, members: Sequence[int], best: BestSubsets
 ) -> tuple[Floats, Floats]:
     """Return the credit of a rater, and the largest credit of any answer, in each shared unit."""
-    answers, rows = shared_with_others(study, rater, members)
+    answers, rows = _shared_with_others(study, rater, members)
     if not rows.any():
         return np.zeros(0), np.zeros(0)
     part = study.take(rows)
@@ -667,3 +675,35 @@ def panel_scorer(
     check_list("labels", () if labels is None else labels, "labels")
     names = study.labels if labels is None else tuple(labels)
     return PanelScorer(study, found, names)
+
+
+def _scored_and_members(
+    study: Annotations,
+    raters: Sequence[object] | None,
+    panel: Sequence[object] | None,
+    reference: str,
+) -> tuple[list[int], list[int]]:
+    """Return the raters to score and the members of the panel; default: all raters.
+
+    Raise DataError if a rater is unknown, or the panel is one rater who is scored.
+    """
+    everybody = list(range(study.n_raters))
+    scored = everybody if raters is None else rater_codes(study, raters)
+    members = (
+        everybody if panel is None else rater_codes(study, panel, "rater of the panel", "panel")
+    )
+    if any(set(members) == {g} for g in scored):
+        raise DataError(
+            f"the panel is {listing(study.raters[members].tolist())} alone, who is compared with "
+            f"the {reference} of others; name more raters."
+        )
+    return scored, members
+
+
+def _shared_with_others(
+    study: Annotations, rater: int, members: Sequence[int]
+) -> tuple[Codes, Flags]:
+    """Return `answers_of`, and flags of the ratings of these units by other members of a panel."""
+    answers, others = answers_of(study, rater), flags(study.n_raters, members)
+    others[rater] = False
+    return answers, others[study.rater_codes] & (answers[study.unit_codes] >= 0)
