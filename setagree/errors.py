@@ -267,6 +267,11 @@ def listing(items: Sequence[object], *, limit: int = 5) -> str:
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
+def enumerated(words: Sequence[str], last: str = "and") -> str:
+    """Return ``a, b and c``; `last` is the word before the last one."""
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
 def shorten(value: object, *, limit: int = 80) -> str:
     """Return ``repr(value)``, cut to `limit` characters."""
     try:

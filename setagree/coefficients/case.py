@@ -129,13 +129,12 @@ class Case:
     @cached_property
     def mass(self) -> Floats:
         """The summed v_i of the units of each pattern; without weights, their number."""
-        return summed_weights(self.tally, None if self.sample is None else self.sample.weights)
+        return summed_weights(self.tally, self.unit_weights if self.is_weighted else None)
 
     @cached_property
     def pairable_mass(self) -> Floats:
         """The summed w_i of the units of each pattern; it counts only for pairable units."""
-        weights = None if self.sample is None else self.sample.pairable_weights
-        return summed_weights(self.tally, weights)
+        return summed_weights(self.tally, self.pairable_weights if self.is_weighted else None)
 
     @property
     def full_agreement(self) -> float:
@@ -147,8 +146,7 @@ class Case:
     @cached_property
     def squared_mass(self) -> Floats:
         """The summed w_i² of the units of each pattern."""
-        weights = None if self.sample is None else self.sample.pairable_weights
-        return summed_weights(self.tally, None if weights is None else weights**2)
+        return summed_weights(self.tally, self.pairable_weights**2 if self.is_weighted else None)
 
     @cached_property
     def pairable_totals(self) -> Floats:

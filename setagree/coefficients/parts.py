@@ -294,16 +294,16 @@ class RaterParts(_Parts):
 
         Raise TypeError if the chance model does not define what it gives without a rater.
         """
-        whole, model = self.whole, self.whole.model
+        whole, model, y = self.whole, self.whole.model, None
         if isinstance(model, Urn):
             return whole.without(
                 self.sums, self._urns @ whole.to_values, _forms(whole, self._urns)[1]
             )
-        if model.fixed:
-            return whole.without(self.sums)
-        if not isinstance(model, UrnOfEachRater):
-            return whole.without(self.sums, y=self._redrawn())
-        return whole.without(self.sums, y=model.without_raters(whole.case))
+        if isinstance(model, UrnOfEachRater):
+            y = model.without_raters(whole.case)
+        elif not model.fixed:
+            y = self._redrawn()
+        return whole.without(self.sums, y=y)
 
     def _redrawn(self) -> Floats:
         """Return y without each part if labels are redrawn, once for parts of equal answers."""

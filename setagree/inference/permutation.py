@@ -23,6 +23,7 @@ from setagree.limits import MAX_RESHUFFLED, MAX_TABLE_CELLS, TIE
 from setagree.scoring.result_tables import ResultTable, for_each_row, per_row
 from setagree.scoring.results import Agreement, AgreementTable
 from setagree.study.attributes import OfUnits
+from setagree.study.codes import entries_of
 from setagree.study.sampling import warn_ignored
 from setagree.wording.number_format import p_four
 from setagree.wording.tables import Column
@@ -446,8 +447,8 @@ def ratings_of(agreement: Agreement) -> tuple[Codes, Codes, Codes]:
         whole = tally.given.take(patterns)
         return whole.rows, whole.rater_codes, whole.value_codes.astype(np.intp)
     rated = tally.pattern_ratings.astype(np.intp)
-    of_pattern = np.split(np.repeat(tally.indices, counts), np.cumsum(rated)[:-1])
-    value = np.concatenate([of_pattern[p] for p in patterns]).astype(np.intp)
+    places = entries_of(np.append(0, np.cumsum(rated)), patterns)
+    value = np.repeat(tally.indices, counts)[places].astype(np.intp)
     unit = np.repeat(np.arange(len(patterns)), rated[patterns])
     return unit, np.zeros(len(unit), dtype=np.intp), value
 

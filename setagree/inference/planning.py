@@ -19,6 +19,7 @@ from setagree.errors import (
     SetagreeWarning,
     check_type,
     counted,
+    enumerated,
     option,
     warn,
 )
@@ -218,8 +219,7 @@ class Plan(_OfGoals):
         parts = []
         for m, raters in by_size.items():
             what = f"{m:.3g} units per cluster" if is_clustered(self.agreement) else "units"
-            either = " or ".join(filter(None, [", ".join(raters[:-1]), raters[-1]]))
-            parts.append(f"{what} with {either} ratings each")
+            parts.append(f"{what} with {enumerated(raters, 'or')} ratings each")
         return (
             f"Left out, because {self.costs.budget:.10g} covers too few units for an interval: "
             f"{'; '.join(parts)}."

@@ -20,6 +20,7 @@ from setagree.errors import (
     OptionError,
     check_list,
     did_you_mean,
+    enumerated,
     listing,
     option,
 )
@@ -311,9 +312,9 @@ def _kind_of(facets: Sequence[str], n_same: int, *, in_sentence: bool = False) -
     Such as "same model, other run", and in a sentence "the same model but another run".
     """
     same, other = facets[:n_same], facets[n_same:]
-    joined = " and ".join(filter(None, [", ".join(same[:-1]), *same[-1:]]))
     starts = ("the same", "another") if in_sentence else ("same", "other")
-    parts = [f"{start} {x}" for start, x in zip(starts, [joined, *other[:1]], strict=False) if x]
+    facets_of = zip(starts, [enumerated(same), *other[:1]], strict=False)
+    parts = [f"{start} {x}" for start, x in facets_of if x]
     return (" but " if in_sentence else ", ").join(parts)
 
 

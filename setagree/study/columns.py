@@ -21,6 +21,7 @@ from setagree.errors import (
     OptionError,
     SetagreeWarning,
     did_you_mean,
+    enumerated,
     listing,
     option,
     python_or_command,
@@ -247,7 +248,7 @@ def check_flags(frame: pd.DataFrame, reading: Reading) -> None:
         options = [option(*each) for each in remedy.items()]
         raise DataError(
             f"Columns {listing(flags)} have only 0 and 1. If they are flags of labels, use "
-            f"{_enumerated(options, 'and')}."
+            f"{enumerated(options)}."
         ).having(remedy=remedy)
 
 
@@ -335,7 +336,7 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
     ]
     if absent := [role for role, columns in matches.items() if not columns]:
         which = [f"the {role}" for role in absent]
-        options = _enumerated([option(role, "...") for role in absent], "and")
+        options = enumerated([option(role, "...") for role in absent])
         options += f" ({option('value', '...')} for numbers)" * ("labels" in absent)
         wide = (
             ""
@@ -343,7 +344,7 @@ def _guesses(roles: Sequence[Role], free: Sequence[str], names: Sequence[str]) -
             else f" If each rater has a column, use {option('wide', value=True)}."
         )
         sentences.append(
-            f"No column has a usual name for {_enumerated(which, 'or')}; name the column with "
+            f"No column has a usual name for {enumerated(which, 'or')}; name the column with "
             f"{options}. The {columns_listed(names)}."
             f"{''.join(_nearly(role, free) for role in absent)}{wide}"
         )
@@ -357,12 +358,6 @@ def questions_hint(names: Iterable[object]) -> str:
         return ""
     way = python_or_command(f"by_question(data, {name!r})", f"setagree score --questions {name}")
     return f" If {name!r} has the question that a row answers, use {way}."
-
-
-def _enumerated(words: Sequence[str], last: str) -> str:
-    """Return words joined by commas, with the word `last` before the last one."""
-    *others, end = words
-    return f"{', '.join(others)} {last} {end}" if others else end
 
 
 def _nearly(role: Role, free: Sequence[str]) -> str:
@@ -393,7 +388,7 @@ def _check_named(names: Sequence[Any], named: Mapping[Role, Any]) -> None:
         if not isinstance(name, Hashable) or name not in present
     }
     if absent:
-        which = _enumerated([f"{name!r} for the {role}" for role, name in absent.items()], "or")
+        which = enumerated([f"{name!r} for the {role}" for role, name in absent.items()], "or")
         listed = [part.strip() for part in str(absent.get("labels", "")).split(",")]
         if len(listed) > 1 and present.issuperset(listed):
             hints = f" For columns of flags, use {option('labels', listed)}."

@@ -399,13 +399,13 @@ def prepare_rows(data: Frame, reading: Reading) -> PreparedRows:
         unobserved = table[~observed], statuses[~observed]
         table = table[observed]
         _warn_answers(unobserved[0], reading.answer)
-    if reading.queued is None:
-        return PreparedRows(table, None, unobserved)
-    marks = _marks(pick_column(table, reading.queued), reading.queued)
-    if not marks.any():
-        return PreparedRows(table, None, unobserved)
-    _warn_queued(table, reading, marks)
-    return PreparedRows(table[~marks], table, unobserved)
+    with_queued = None
+    if reading.queued is not None:
+        marks = _marks(pick_column(table, reading.queued), reading.queued)
+        if marks.any():
+            _warn_queued(table, reading, marks)
+            table, with_queued = table[~marks], table
+    return PreparedRows(table, with_queued, unobserved)
 
 
 def _named_columns(
