@@ -176,7 +176,7 @@ def test_against_loops(distance, by_ratings):
             rng, sets_of("abc"), units=int(rng.integers(3, 12)), raters=4, missing=0.3
         )
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("setagree.scoring.scorer.warn", lambda *_: None)
+            patch.setattr("setagree.scoring.scorer.warn_nan", lambda *_: None)
             found = getattr(sa, name)(annotations(rows), distance=distance)
         if found.reason is None:
             expected = plain(rows, lambda x, y: float(d(x, y)), by_ratings=by_ratings)
