@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from setagree.checks import Codes, Flags, Floats, check_level, is_number
 from setagree.coefficients.case import ROUNDING, Case
@@ -27,6 +26,7 @@ from setagree.errors import (
 )
 from setagree.large.joining import with_models
 from setagree.large.opening import Data, open_study
+from setagree.lazy import pd
 from setagree.scoring.results import Agreement
 from setagree.scoring.scorer import Scorer, main_distance
 from setagree.study.annotations import Annotations
