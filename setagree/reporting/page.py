@@ -50,6 +50,9 @@ TEMPLATES = Path(__file__).parent / "templates"
 _WIDTH, _BROAD = 4.6, 9.8
 """Widths of pictures in inches: half of a laptop page, also legible on a phone; and all of it."""
 
+_MAX_HEIGHT = 4.4
+"""Largest height of a picture in inches, in which the first rows fit; the table has all."""
+
 _MOST_COLUMNS = 12
 """Columns of a matrix whose names can be read in half of a page."""
 
@@ -215,7 +218,8 @@ def _drawn(section: Section, picture: Picture) -> Any:
     description = f"{section.title}. {plain(section.lead or ())} The numbers are in the table."
     width = _WIDTH if picture.columns <= _MOST_COLUMNS else _BROAD
     # matplotlib escapes every text that it writes.
-    svg = inline_svg(draw, description=description, width=width, height=picture.height)
+    height = min(picture.height, _MAX_HEIGHT)
+    svg = inline_svg(draw, description=description, width=width, height=height)
     return Markup(svg)  # noqa: S704
 
 

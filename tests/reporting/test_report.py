@@ -439,6 +439,14 @@ class TestPage:
         assert set(targets) <= set(page.ids)
 
     @pytest.mark.slow
+    def test_pictures_of_many_raters_are_as_high_as_those_of_twenty(self, tmp_path):
+        html = report(sa.simulate(30, 40, rng=1), tmp_path / "x.html", n_resamples=19, rng=1)
+        boxes = [a["viewbox"].split() for tag, a in page_of(html).tags if tag == "svg"]
+        assert len(boxes) > 5
+        # at most 4.4 inches, and the lines of a heading
+        assert all(float(height) <= 4.4 * 72 + 40 for *_, height in boxes)
+
+    @pytest.mark.slow
     def test_the_same_seed_gives_the_same_file(self, path, study, tmp_path):
         groups = {unit: f"batch {k % 3}" for k, unit in enumerate(study.units)}
         again = report(
