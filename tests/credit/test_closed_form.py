@@ -72,6 +72,8 @@ def test_weights_of_either_sign(make, formula):
     x = np.array([[1.0, 0.5, 0.0], [-1.0, 0.5, 0.0], [0.0, -1.0, 0.0]])
     assert make(p).distance_dot(x) == pytest.approx(D @ x, abs=1e-13)
     assert make(p).distance_dot(x[:, 0]) == pytest.approx(D @ x[:, 0], abs=1e-13)
+    y, d = np.array([2.0, -1.0, 0.5]), D / make(p).max_distance
+    assert make(p).squares(y) == pytest.approx(y @ d**2 @ y, abs=1e-13)
 
 
 @pytest.mark.parametrize("name", ["squared", "absolute"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from setagree import checks
-from setagree.credit import WeightBuilder
+from setagree.credit import WeightBuilder, semantic
 from setagree.credit.semantic import DegreeWeights
 from setagree.distances import manhattan, ruzicka
 from setagree.errors import CostError
@@ -20,10 +20,10 @@ def random_values(rng, n, n_labels=6, levels=4):
     return tuple(sorted(found, key=repr))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("distance", [ruzicka, manhattan])
-@pytest.mark.parametrize("n", [40, 260])
-def test_equal_the_distances(distance, n):
+@pytest.mark.parametrize("n", [40, pytest.param(260, marks=pytest.mark.slow)])
+def test_equal_the_distances(monkeypatch, distance, n):
+    monkeypatch.setattr(semantic, "_CELL_BLOCK_SIZE", 8 * n)
     rng = np.random.default_rng(n)
     values = random_values(rng, n)
     below = [[distance(x, y) for y in values[:k]] + [0] * (n - k) for k, x in enumerate(values)]
