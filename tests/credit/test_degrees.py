@@ -53,6 +53,13 @@ def test_equal_values_are_at_no_distance():
         assert (weights.block(every, every) >= 0).all()
 
 
+def test_the_largest_distance_is_not_that_of_the_largest_sum(monkeypatch):
+    """The first answer is at 4 from both others, which are at 8 from each other."""
+    values = tuple(map(Degrees, ({"x": 4, "y": 4}, {"x": 4}, {"y": 4})))
+    monkeypatch.setattr(semantic, "_CELL_BLOCK_SIZE", len(values))
+    assert DegreeWeights(values, manhattan).max_distance == 8
+
+
 def test_too_many_pairs(monkeypatch):
     monkeypatch.setattr(checks, "MOST_STEPS", 1_000_000)
     values = tuple(Degrees({"joy": 1 + k}) for k in range(1_500))

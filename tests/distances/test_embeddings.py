@@ -99,7 +99,7 @@ class TestEmbedding:
             ({"a": ["x"]}, "label 'a' is not a list of numbers"),
             ({"a": [0, 0]}, "label 'a' has length 0; its numbers are finite, and not all 0"),
             ({"a": [np.nan, 1]}, "label 'a' has length nan"),
-            ({"a": [1], " a": [2]}, "label 'a' has two vectors"),
+            ({"b": [1], "a": [1], " a": [2]}, "label 'a' has two vectors"),
             (pd.DataFrame({"label": ["a", None], "x": [1, 2]}), "vector in row 2 has no label"),
             (3, "vectors=3 must be a dict, a table or a file"),
             ("absent.csv", "There is no file"),
