@@ -5,7 +5,7 @@ Alpha, Fleiss' kappa and their standard errors, in the order of computation:
     ==============  ==================================================================
     c_ik            `study.tally.Tally.of`: how often unit i has the answer k; equal units are one
                     pattern with a multiplicity. A missing answer has no code, and a unit
-                    without answers is not in the tally (`study.labels.LabelSyntax` states what
+                    without answers is not in the tally (`study.reading.Reading` states what
                     a blank cell is).
     r_i             `Tally.pattern_ratings`: the number of answers to unit i, at least 1
     D, d_max        `credit.base.Weights`: the distances, and 1 if they are bounded by 1, else the

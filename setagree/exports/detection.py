@@ -40,23 +40,9 @@ _JSON_ENDINGS = {*JSON_SUFFIXES, ".manifest"}
 
 
 def peek(path: Path, encoding: str = "utf-8", sheet: str | int | None = None) -> Peek:
-    r"""Return the beginning of a file, or the names of the files in a folder.
+    """Return the beginning of a file, or the names of the files in a folder.
 
     The first rows of a workbook, a Parquet file or a database are returned as CSV.
-
-    Raises
-    ------
-    FileError
-        There is no such file, or its name ends in that of a JSON file and it is not JSON.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "study.csv")
-    ...     _ = file.write_text("unit,rater,labels\nu1,ann,joy\n")
-    ...     peek(file).header, peek(file.parent).names
-    (('unit', 'rater', 'labels'), ('study.csv',))
     """
     check_encoding(encoding)
     if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises an error for names that are too long

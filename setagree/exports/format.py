@@ -112,13 +112,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Request:
-    """Options for reading an export; see `Reading`.
-
-    Attributes
-    ----------
-    question, blank, roster, label_sep, encoding, where, sheet, predictions, unit
-        Options of `Reading`. None if not passed.
-    """
+    """Options for reading an export; see `Reading`."""
 
     question: str | None = None
     blank: Blank | None = None
@@ -226,14 +220,6 @@ class Signature:
         "value".
     also : callable, optional
         A further condition, tested if all others hold.
-
-    Examples
-    --------
-    >>> peek = Peek(Path("a.csv"), False, "", ("unit_id", "worker", "answer:q1"), None, ())
-    >>> Signature("table", {"unit_id"}, some=["answer:.*"]).fits(peek)
-    True
-    >>> Signature("table", {"unit_id"}, none="worker").fits(peek)
-    False
     """
 
     shape: Shape

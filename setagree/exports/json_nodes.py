@@ -161,11 +161,6 @@ def read_records(path: Path, encoding: str, *, name: str = "") -> list[Node]:
     """Return the objects of a JSON list, or of a file with one object per line.
 
     `name` is the list in messages: ``tasks`` gives ``tasks[3]``.
-
-    Raises
-    ------
-    FileError
-        The file is not JSON (with line and column), or has items that are not objects.
     """
     source, file = Source(path, with_mark(encoding)), shown(path)
     text = _read_text(source)

@@ -132,14 +132,6 @@ def takes_data(function: F) -> F:
     The options of `ReadingOptions` are added by name, the answers of further raters by position: a
     second positional parameter comes last, after them, or is passed by name. After answers, an
     optional one is not a collection. Both reach the function in a `Source`.
-
-    Examples
-    --------
-    >>> @takes_data
-    ... def n_raters(study, factor):
-    ...     return factor * open_study(study).n_raters
-    >>> n_raters(["a", "b"], ["a", "c"], 10), n_raters(["a", "b"], ["a", "c"], factor=10)
-    (20, 20)
     """
     signature = inspect.signature(function)
     variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -291,30 +283,9 @@ def open_study(
 ) -> Study:
     """Return the study of a study, a table, Python objects, or the path or pattern of files.
 
-    Parameters
-    ----------
-    source : Annotations, Tally, frame, Python objects, or path
-        A study is returned unchanged. Lazy tables and very large files become a tally.
-    reading : Reading, optional
-        Options for reading. Default: the usual names of columns, and cells as in
-        `Annotations.from_long`.
-    plan : Plan, optional
-        Options for the reduction of data that need not fit in memory; passing some requests it.
-    note : callable, optional
-        Receives sentences about the guessed columns and the detected format.
-
-    Raises
-    ------
-    DataError
-        The source has another type, or its columns are not found.
-    OptionError
-        Options of tables are passed with a study, or options of memory with a reduction.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"unit": [1, 1], "rater": ["ann", "bob"], "labels": ["a", "a, b"]})
-    >>> open_study(table)
-    <Annotations: 2 ratings, 1 unit, 2 raters, 2 distinct label sets>
+    A study is returned unchanged. Lazy tables and very large files become a tally, and so does any
+    table if options of `plan` are passed. `note` receives sentences about the guessed columns and
+    the detected format.
     """
     source, reading = with_reading(source, reading)
     if isinstance(source, list | tuple) and len(source) == 1 and is_files(source[0]):
@@ -431,13 +402,7 @@ def open_sampled(
     *,
     drawn: Mapping[str, Any],
 ) -> Study:
-    """Return the study with a sampling design: `drawn` are options of `Annotations.sampled`.
-
-    Raises
-    ------
-    DataError
-        The study is a tally, which lacks the identities of units.
-    """
+    """Return the study with a sampling design: `drawn` are options of `Annotations.sampled`."""
     drawn = {role: x for role, x in drawn.items() if x is not None}
     columns: dict[str, Any] = {
         role: x for role, x in drawn.items() if isinstance(x, str) and role != "population_size"

@@ -45,14 +45,10 @@ def is_record_table(data: Any) -> bool:
 def long_answers(data: Sequence[Any], *, raters_in_rows: bool | None = None) -> LongColumns:
     """Return the long columns of answers that are Python objects.
 
-    Parameters
-    ----------
-    data : sequence
-        One object (a dict, triples, an array or list of lists), or the answers of several raters,
-        one sequence or one dict of unit to answer each. Collections in them are label sets.
-    raters_in_rows : bool, optional
-        Whether the rows of one array or list of lists, or the keys of one dict, are raters, or
-        units. Default: raters, but units for a dict of dicts.
+    `data` has one object (a dict, triples, an array or list of lists), or one sequence, or dict of
+    unit to answer, per rater. Collections in them are label sets. `raters_in_rows` states whether
+    the rows of one array or list of lists, or the keys of one dict, are raters, or units. Default:
+    raters, but units for a dict of dicts.
     """
     if len(data) > 1:
         if not all(isinstance(answers, Mapping) for answers in data):

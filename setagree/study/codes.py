@@ -513,12 +513,8 @@ def order_of(column: pd.Series[Any] | pd.Index[Any]) -> tuple[Any, ...]:
 def common_order(orders: Iterable[tuple[Any, ...]], cells: Iterable[Any]) -> tuple[Any, ...]:
     """Return the common order of categories of joined columns or files, or ().
 
-    `cells` are the answers without missing ones. All of them must be among the categories.
-
-    Warns
-    -----
-    SetagreeWarning
-        The orders differ, or an answer is not among the categories.
+    `cells` are the answers without missing ones. Warn if the orders differ, or if an answer is not
+    among the categories.
     """
     distinct = [*dict.fromkeys(filter(None, orders))]
     if not distinct:

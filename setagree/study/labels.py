@@ -62,25 +62,7 @@ _BARE_LIST = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)")
 
 @dataclass(frozen=True)
 class LabelSyntax:
-    """Rules that read cells as label sets.
-
-    Parameters
-    ----------
-    label_sep : str or list of str
-        Separator of the labels in a text cell, or several; any text except ``"``.
-    blank : {"missing", "empty", "error"}
-        Meaning of blank text: no annotation, the empty set, or an error. In long tables it is also
-        the meaning of nulls if all other cells are text.
-    case : {"keep", "lower"}
-        Whether ``"Joy"`` and ``"joy"`` are two labels or one.
-    codebook : collection of labels, or mapping, optional
-        The permitted labels. Their order names the columns of one-hot rows. A mapping gives the
-        label of each spelling.
-    na_values : collection of text or numbers, optional
-        The answers that mean no annotation, independent of `blank`.
-    empty : collection of text, optional
-        The answers that mean the empty set.
-    """
+    """Rules that read cells as label sets; the options are those of `Reading`."""
 
     label_sep: LabelSep = ","
     blank: Blank = "missing"
@@ -281,13 +263,7 @@ def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
 
 
 def listed_labels(text: str, label_sep: str) -> list[str]:
-    """Return the distinct labels in text, in their order.
-
-    Examples
-    --------
-    >>> listed_labels('sad, "a, b", joy, sad', ",")
-    ['sad', 'a, b', 'joy']
-    """
+    """Return the distinct labels in text, in their order; labels in quotes may have separators."""
     read_sep(label_sep)
     parts = map(tidied, _parts(_trimmed(text, label_sep), label_sep))
     return [part for part in dict.fromkeys(parts) if part]

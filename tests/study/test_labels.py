@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import setagree as sa
 from setagree import format_labels, parse_labels
 from setagree.errors import LabelError, OptionError
-from setagree.study.labels import LabelSyntax, is_missing, read_cell
+from setagree.study.labels import LabelSyntax, is_missing, listed_labels, read_cell
 from setagree.wording.label_sets import display_labels, sorted_labels
 
 HOSTILE = [
@@ -752,3 +752,7 @@ def test_hostile_labels(label):
     assert "is not in the codebook" in words
     assert len(words) < 500
     assert "\u202e" not in words
+
+
+def test_labels_of_a_codebook_in_their_order():
+    assert listed_labels('sad, "a, b", joy, sad', ",") == ["sad", "a, b", "joy"]
