@@ -224,13 +224,22 @@ class TestSentences:
                 rows.append((rater, u, "abc"[rng.integers(3) if by_lot else answer]))
         study = sa.Annotations.from_triples(rows)
         groups = {u: f"b{u % 4}" for u in range(160)}
-        said = told(gather(study, groups=groups, n_resamples=199, rng=1))
+        found = gather(study, groups=groups, n_resamples=199, rng=1)
+        said = told(found)
         estimates = sa.by_group(study, groups).set_index("group")["estimate"]
         low, high = (number(x) for x in (estimates.drop("b3").min(), estimates.drop("b3").max()))
         assert said["Groups"].startswith(f"“b3” ({number(estimates['b3'])}, −")
         differs = "differs from the common value of the others"
         rest = f"the other 3 are between {low} and {high}."
         assert said["Groups"].endswith(f"{differs}; {rest}")
+        # A group that differs significantly by at most half as much counts as the others.
+        table = found.results["groups"]
+        less = table["difference"].abs().max() * 0.45
+        for difference, named in ((less, False), (1.2 * less, True)):
+            changed = table["difference"].where(table["group"] != "b0", difference)
+            found.results["groups"] = table.assign(difference=changed)
+            found.corrected["groups"] = [1e-6] * 5
+            assert ("“b0”" in told(found)["Groups"]) == named
 
     def test_no_culprit(self):
         f = gathered(sa.simulate(200, 3, rng=4))

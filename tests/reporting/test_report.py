@@ -657,6 +657,18 @@ class TestWriting:
             report(study, tmp_path / "x.pdf", n_resamples=19, rng=1)
         assert list(tmp_path.iterdir()) == [stand_in]
 
+    @pytest.mark.skipif(os.name == "nt", reason="the stand-in for a browser is a shell script")
+    @pytest.mark.parametrize(("user", "said"), [(0, "open"), (1000, "closed")])
+    def test_chromium_of_root_has_no_sandbox(self, tmp_path, monkeypatch, user, said):
+        stand_in = tmp_path / "chromium"
+        case = 'case "$*" in *--no-sandbox*) echo open >&2;; *) echo closed >&2;; esac'
+        stand_in.write_text(f"#!/bin/sh\n{case}\nexit 3\n")
+        stand_in.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setattr(os, "geteuid", lambda: user)
+        with pytest.raises(FileError, match=f"printed no PDF: '{said}'"):
+            page_module.printed("<p>page</p>")
+
     @pytest.mark.parametrize("absent", ["jinja2", "matplotlib"])
     def test_a_missing_extra_is_a_sentence(self, study, tmp_path, monkeypatch, absent):
         monkeypatch.setitem(sys.modules, absent, None)
