@@ -178,7 +178,7 @@ class DiscordantLabels:
             ordered = np.sort(rows[remaining], axis=1)
             is_twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
             is_left = np.zeros(len(rows), dtype=bool)
-            is_left[remaining[is_twice.nonzero()[0]]] = True
+            is_left[remaining[np.flatnonzero(is_twice) // (width - 1)]] = True
             remaining = np.flatnonzero(is_left)
             left = ((*part, is_left[part[2] // width]) for part in parts)
             parts = [(*kind, place[x], k[x]) for *kind, place, k, x in left if x.any()]
