@@ -7,12 +7,12 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from math import inf
-from typing import TYPE_CHECKING, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 import numpy as np
 
@@ -167,8 +167,8 @@ class _CountingStream:
         return _CELL_MEMORY * self.n_lines * self.n_columns + _BYTE_MEMORY * self.n_bytes
 
 
-def _arrow_cells(source: Source, n_columns: int, room: Room, limit: float) -> pd.DataFrame | None:
-    """Return the cells of a file as read by Arrow, or None if pandas must read it.
+def _arrow_reader(source: Source, n_columns: int, block_size: int) -> Callable[[Any], Any] | None:
+    """Return a function that opens a stream with Arrow, or None if pandas must read the file.
 
     Arrow takes a third of the time. It rejects short and long rows without their location.
     """
@@ -176,19 +176,26 @@ def _arrow_cells(source: Source, n_columns: int, room: Room, limit: float) -> pd
         return None
     try:
         import pyarrow as pa
-        from pyarrow import csv as arrow
+        from pyarrow import csv
     except ImportError:
         return None
     names = [*map(str, range(n_columns))]
+    options = (
+        csv.ReadOptions(column_names=names, use_threads=False, block_size=block_size),
+        csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True),
+        csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+    )
+    return lambda stream: csv.open_csv(pa.PythonFile(stream, "r"), *options)
+
+
+def _arrow_cells(source: Source, n_columns: int, room: Room, limit: float) -> pd.DataFrame | None:
+    """Return the cells of a file as read by Arrow, or None if pandas must read it."""
+    if (opened := _arrow_reader(source, n_columns, _BLOCK)) is None:
+        return None
     with source.open() as stream:
         file = _CountingStream(stream, n_columns, limit)
         try:
-            table = arrow.read_csv(
-                pa.PythonFile(file, "r"),
-                arrow.ReadOptions(column_names=names, use_threads=False),
-                arrow.ParseOptions(delimiter=source.delimiter, newlines_in_values=True),
-                arrow.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
-            )
+            table = opened(file).read_all()
         except ValueError:  # includes those of Arrow
             return None
     if file.is_odd or file.n_returns:  # carriage returns alone: Arrow reads them unlike pandas
@@ -207,12 +214,12 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
     """
     source = _with_layout(source)
     survey = _survey(source)
-    with _parsed(source) as reader:
-        first = _next_rows(reader, 1)
-        written, names = _header(source, first)
-        n_rows, n_blank = 1, _n_blank(first)
-        rows_of_piece = max(1, _PIECE * survey.n_lines // max(survey.n_bytes, 1))
-        while len(cells := _next_rows(reader, rows_of_piece)):
+    pieces = _pieces(source, survey)
+    first = next(pieces)
+    written, names = _header(source, first)
+    n_rows, n_blank = 1, _n_blank(first[:1])
+    for cells in chain([first[1:].reset_index(drop=True)], pieces):
+        if len(cells):
             frame = cells.set_axis(names, axis="columns")
             _check_header(source, frame, written, above=n_rows - 1)
             yield frame
@@ -221,6 +228,29 @@ def delimited_pieces(source: Source) -> Iterator[pd.DataFrame]:
         _check_records(source)
     if n_rows == 1:
         raise FileError(f"{source} has a header and no rows below it.")
+
+
+def _pieces(source: Source, survey: _Survey) -> Iterator[pd.DataFrame]:
+    """Yield the cells of a file in pieces, by pandas what Arrow cannot read."""
+    n_columns, n_rows = _widths(_sample(source), source.delimiter)[0], 0
+    opened = None if survey.has_returns else _arrow_reader(source, n_columns, _PIECE)
+    is_read = False
+    if opened is not None:
+        with suppress(ValueError), source.open() as stream:  # includes the errors of Arrow
+            file = _CountingStream(stream, n_columns, inf)
+            for batch in opened(file):
+                yield batch.to_pandas()
+                n_rows += batch.num_rows
+            is_read = True
+    if is_read:
+        if file.is_ambiguous(n_rows, source.delimiter):
+            _check_records(source)  # as in memory: a quote may be left open
+        return
+    rows_of_piece = max(1, _PIECE * survey.n_lines // max(survey.n_bytes, 1))
+    with _parsed(source) as reader:
+        while len(cells := _next_rows(reader, rows_of_piece)):
+            yield cells[n_rows:].reset_index(drop=True)
+            n_rows = max(0, n_rows - len(cells))
 
 
 def header_names(source: Source) -> list[str]:
@@ -447,6 +477,12 @@ class _Survey:
         the number of rows with a blank last cell.
         """
         return self.n_lines != n_rows or self.n_open_ends != n_blank
+
+    @property
+    def has_returns(self) -> bool:
+        """Whether some lines end in a carriage return alone, which Arrow reads unlike pandas."""
+        ends = self.decoder.newlines
+        return ends == "\r" or (isinstance(ends, tuple) and "\r" in ends)
 
     @property
     def memory(self) -> int:

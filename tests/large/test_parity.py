@@ -146,6 +146,19 @@ class TestText:
         elif encoding == "utf-16":  # begins with its mark
             assert check("a.csv") is None
 
+    @pytest.mark.parametrize("pieces", [48, 2**24])
+    def test_pieces(self, pieces, monkeypatch):
+        """Arrow reads pieces of 48 bytes up to a longer row, and pandas those from there on."""
+        monkeypatch.setattr("setagree.files.delimited._PIECE", pieces)
+        long = f"3,a,{'z' * 300}\n3,b,x\n"
+        for text in (PLAIN, PLAIN + long, PLAIN + long + '4,a,"x, y"\n\n4,b,\n'):
+            Path("a.csv").write_text(text, encoding="utf-8")
+            assert check("a.csv") is None
+        Path("a.csv").write_text(PLAIN + long + "4,a\n", encoding="utf-8")
+        assert "line 8 has 2 cells, the header 3" in check("a.csv")
+        Path("a.csv").write_text(PLAIN + "unit,rater,labels\n" + PLAIN, encoding="utf-8")
+        assert "repeats its header" in check("a.csv")
+
     @pytest.mark.slow
     def test_several(self):
         Path("1.csv").write_text(PLAIN, encoding="utf-8")
