@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Unpack
 
 import numpy as np
@@ -197,8 +198,10 @@ def _named_answers(study: Annotations, texts: list[str], units: npt.NDArray[np.i
     cells = np.lexsort((rank[k[starts]], starts - ends, u[starts]))
     starts, ends = starts[cells], ends[cells]
     names = as_objects([str(rater) for rater in study.raters])[g].tolist()
-    each = (codes.tolist() for codes in (u[starts], k[starts], starts, ends))
-    answers: list[list[str]] = [[] for _ in units]
-    for unit, code, start, end in zip(*each, strict=True):
-        answers[unit].append(f"{texts[code]}: {', '.join(names[start:end])}")
-    return [" | ".join(given) for given in answers]
+    each = (codes.tolist() for codes in (k[starts], starts, ends))
+    answers = [
+        f"{texts[code]}: {', '.join(names[start:end])}"
+        for code, start, end in zip(*each, strict=True)
+    ]
+    bounds = np.searchsorted(u[starts], np.arange(len(units) + 1)).tolist()
+    return [" | ".join(answers[first:last]) for first, last in pairwise(bounds)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Self, TypeAlias
 
@@ -155,6 +156,7 @@ def display_labels(labels: Iterable[Label]) -> str:
     return _joined(labels, ",") or "{}"
 
 
+@lru_cache(4_096)  # a study with few labels has thousands of sets of them
 def _quote(label: str, label_sep: str) -> str:
     followed = label + label_sep
     opens_list = label[:1] in {"[", "{", "("} or followed.startswith(("set(", "frozenset("))
