@@ -97,7 +97,7 @@ def print_text(text: str, *, heads: bool) -> None:
 
 
 def _print_with_heads(text: str) -> None:
-    """Print text with the first line of each paragraph of several lines in bold."""
+    """Print text with the heads of tables in bold: lines above others that are no sentences."""
     from rich.console import Console
     from rich.text import Text
 
@@ -105,7 +105,7 @@ def _print_with_heads(text: str) -> None:
     lines = text.removesuffix("\n").split("\n")
     around = ["", *lines, ""]
     for k, line in enumerate(lines):
-        is_head = line and not around[k] and around[k + 2]
+        is_head = line and not around[k] and around[k + 2] and not around[k + 2].endswith(".")
         console.print(Text(line, style="bold" if is_head else ""), soft_wrap=True)
 
 

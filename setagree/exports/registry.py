@@ -339,7 +339,7 @@ FORMATS: tuple[Format, ...] = (
         (
             Signature(
                 "records",
-                none="annotations|responses|projects|examples|answers|_input_hash",
+                none="responses|projects|examples|answers|_input_hash",
                 also=of_tool("hugging_face", "is_nested"),
             ),
         ),

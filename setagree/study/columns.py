@@ -521,6 +521,13 @@ def detect_wide_layout(
     others = [name for name in raters if name not in alike]
     if unit is None and (others or usual):
         return None
+    n_people = len(_distinct(frame[rater])) if rater else 0
+    if n_people == len(frame):
+        raise DataError(
+            f"column {rater!r} seems to have another rater in each row. If each row is a rater "
+            f"and each other column a unit, use {option('raters_in_rows', value=True)}; if each "
+            f"rater has a column, use {option('wide', value=True)} and {option('raters', '...')}."
+        ).having(remedy={"raters_in_rows": True})
     if others:
         have = "has" if len(others) == 1 else "have"
         # A consensus is no rater.
@@ -535,7 +542,7 @@ def detect_wide_layout(
             f"{listing(others)} {have} none. If each rater has a column, use "
             f"{option('wide', value=True)} and {lists}; if each row is one annotation, use "
             f"{option('unit', '...')}, {option('rater', '...')} and {option('labels', '...')}."
-        ).having(remedy=remedy)
+        ).having(remedy={} if 2 * n_people > len(frame) else remedy)
     are_flags = {*times} <= {"0", "1", "0.0", "1.0"}  # rather of labels than of raters
     if all(as_number(word) is not None for word in times) and (are_flags or unit is not None):
         cells = (x for name in alike for x in distinct_cells(frame[name])[1] if not is_blank(x))

@@ -51,7 +51,9 @@ if TYPE_CHECKING:
 
 
 _MAX_WHOLE = 2.0**61
-_TIME_NAMES = re.compile(r"time|date|created|submitted|completed|modified|saved|at$|zeit|datum")
+_TIME_NAMES = re.compile(
+    r"time|date|created|submitted|completed|modified|saved|at$|zeit|datum|horodat|fecha"
+)
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _ZONED = re.compile(r"\d[T ]\d.*(Z|[+-]\d\d(?::?\d\d)?)$")
 _NUMERAL = re.compile(r"(?:(?<!\S)[-\u2212])?[0-9]+(?:[.,][0-9]+)*")

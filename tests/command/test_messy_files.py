@@ -87,9 +87,9 @@ TITLED = """Auswertung Runde 2;;;;;;
 ;;;;;;
 Nr.;Text;Länge (s);Anna;Björn;E-Mail;Bemerkung
 1;Das ist, kurz, eins;1,5;"Wut, Angst";Wut/Angst;a@uni.de;unklar
-2;Das ist zwei;12,7;Wut;;b@uni.de;
+2;Das ist zwei;12,7;Wut;;a@uni.de;
 3;Das ist drei;3,0;"Angst, Wut";Angst;a@uni.de;
-4;Das ist vier;4,9;Freude;Angst/Freude;c@uni.de;
+4;Das ist vier;4,9;Freude;Angst/Freude;a@uni.de;
 Gesamt;;22,1;4;3;;
 """
 CLEAN_TITLED = [({"Wut", "Angst"}, {"Wut", "Angst"}), ({"Wut"}, None)]
@@ -376,6 +376,46 @@ def test_a_form_with_a_column_per_text(monkeypatch):
     Path("a.csv").write_text(f"{form}{rows}{time},b@x.org,joy,joy,joy\n")
     result = tried(monkeypatch, "score", "a.csv")
     assert "3 units, 2 raters, 6 ratings" in result.stdout
+
+
+FORM = """ID,Start time,Email,Name,Comment 1: what?,Comment 2: what?,Comment 3: what?
+1,2026-03-01 10:00,a@x.org,Ann,Hate;,Hate;Threat;,Other;
+2,2026-03-01 11:00,b@x.org,Ben,Hate;Threat;,Threat;,Other;
+3,2026-03-01 12:00,c@x.org,Cy,Hate;,Hate;,Threat;
+"""
+FRENCH = """Texte;Annotateur;Étiquettes;Horodatage
+T1;Anaïs;joie, peur;2026-02-03
+T1;Bruno;joie / peur;2026-02-01
+T2;Anaïs;peur;2026-02-02
+T2;Bruno;joie;2026-02-05
+T1;Anaïs;joie;2026-02-01
+"""
+SHARED = "".join(
+    json.dumps({"image_id": k, "annotations": [{"worker": r, "tags": t} for r, t in of.items()]})
+    + "\n"
+    for k, of in enumerate([{"a": ["x"], "b": ["x", "y"]}, {"a": [], "b": ["y"]}])
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "encoding", "rows"),
+    [
+        (
+            "a.csv",
+            FORM,
+            "utf-8",
+            ["Hate,Hate/Threat,Hate", "Hate/Threat,Threat,Hate", "O,O,Threat"],
+        ),
+        ("a.csv", FRENCH, "cp1252", ["joie/peur,joie/peur", "peur,joie"]),
+        ("a.jsonl", SHARED, "utf-8", ["x,x/y", ",y"]),
+    ],
+)
+def test_more_files_in_at_most_two_tries(monkeypatch, name, text, encoding, rows):
+    Path(name).write_text(text, encoding=encoding)
+    shown = tried(monkeypatch, "score", name, "--format", "json", "-d", "masi").stdout
+    answers = [[{*filter(None, cell.split("/"))} for cell in row.split(",")] for row in rows]
+    expected = sa.krippendorff_alpha(*map(list, zip(*answers, strict=True))).estimate
+    assert json.loads(shown)[0]["estimate"] == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_majority_is_named_if_a_wide_table_is_recognised(monkeypatch):

@@ -88,7 +88,9 @@ class TestSentences:
         assert said["Raters"].startswith("Without “cem”, alpha would be 1.000")
         assert ". “cem” gives 1.5 labels per unit, 0.5 more than the others." in said["Raters"]
         # 36 units disagree alike, so that no 18 of them have half more than the others do.
-        assert "in equal parts in 36 of 72 units (50%); in 36 units all" in said["Units"]
+        assert (
+            "in equal parts in 36 of 72 units (50%); in 50% all ratings are equal." in said["Units"]
+        )
         assert "drop the label “noise”: 1.000" in said["Change"]
         assert "one answer contains the other" in said["Choice"]
         assert said["Chance"].startswith("Agreement is above chance")
@@ -141,8 +143,8 @@ class TestSentences:
             (
                 "a b / a a / a a / b b / b b",
                 (
-                    "All of the disagreement lies in 1 of 5 units (20%); in 4 units all "
-                    "agree fully. To adjudicate first: “0”."
+                    "All of the disagreement lies in 1 of 5 units (20%); in 80% all ratings "
+                    "are equal. To adjudicate first: “0”."
                 ),
             ),
             # A unit of six, three against three, weighs 18 / 5 = 3.6, and one of two 2: of 13.2 in
@@ -157,8 +159,8 @@ class TestSentences:
             (
                 "a b / a b / a b / a b / a b / a b / a a / b b",
                 (
-                    "The disagreement lies in equal parts in 6 of 8 units (75%); in 2 units "
-                    "all agree fully. To adjudicate first: 6 units with the same disagreement, "
+                    "The disagreement lies in equal parts in 6 of 8 units (75%); in 25% all "
+                    "ratings are equal. To adjudicate first: 6 units with the same disagreement, "
                     "among them “0”, “1” and “2”."
                 ),
             ),
