@@ -205,6 +205,15 @@ def missing_package(what: str, package: str, extra: str) -> MissingDependencyErr
 
 
 @contextmanager
+def needing(package: str, what: str) -> Iterator[None]:
+    """Import a package of the extra ``files``; an error names it and `what`, which needs it."""
+    try:
+        yield
+    except ImportError:
+        raise missing_package(what, package, "files") from None
+
+
+@contextmanager
 def spelling(called: Mapping[str, str]) -> Iterator[None]:
     """Spell options in messages as on the command line."""
     token = _CALLED.set({**_CALLED.get(), **called})

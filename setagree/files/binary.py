@@ -21,6 +21,7 @@ from setagree.errors import (
     did_you_mean,
     listing,
     missing_package,
+    needing,
     option,
     warn,
 )
@@ -37,11 +38,9 @@ _FIRST_ROWS = 20
 
 def read_parquet(source: Source, *, limit: int | None = None) -> pd.DataFrame:
     """Return the first `limit` rows of a Parquet file (default: all), with text in Arrow."""
-    try:
+    with needing("pyarrow", f"{source}, a Parquet file,"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError:
-        raise missing_package(f"{source}, a Parquet file,", "pyarrow", "files") from None
     max_bytes = max(_MAX_UNPACKED, source.n_stored())
     content = source.content(max_bytes)  # a compressed file does not seek from its end
     if len(content) > max_bytes:
@@ -244,10 +243,8 @@ def dataset_rows(source: Source, *, limit: int | None = None) -> Any:
                 "to join them."
             )
         folder /= str(names[0])
-    try:
+    with needing("pyarrow", f"{source}, a dataset in Arrow,"):
         import pyarrow as pa
-    except ImportError:
-        raise missing_package(f"{source}, a dataset in Arrow,", "pyarrow", "files") from None
     features = _json(folder / _INFO).get("features")
     features = features if isinstance(features, dict) else {}
     try:

@@ -27,7 +27,7 @@ from setagree.errors import (
     counted,
     did_you_mean,
     listing,
-    missing_package,
+    needing,
     option,
     python_or_command,
 )
@@ -183,12 +183,8 @@ class Source:
         if start.startswith(_ZIP):
             return None if self.is_workbook() else self._only_member(file)
         if start.startswith(_ZSTD):
-            try:
+            with needing("pyarrow", f"{self}, compressed with zstd,"):
                 import pyarrow as pa
-            except ImportError:
-                raise missing_package(
-                    f"{self}, compressed with zstd,", "pyarrow", "files"
-                ) from None
             stream = pa.PythonFile(_UnclosedFile(file), "r")
             return cast("BinaryIO", pa.CompressedInputStream(stream, "zstd"))
         is_bzip2 = start[:3] == b"BZh" and start[4:] == b"1AY&SY"

@@ -16,7 +16,7 @@ from threading import Thread
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from setagree.errors import DataError, missing_package, option
+from setagree.errors import DataError, missing_package, needing, option
 from setagree.study.identifiers import tidied
 from setagree.study.numbers import number_of_json
 
@@ -340,10 +340,8 @@ _MARK_BITS, _UNIT_SEPARATOR = 63, "\x1f"
 
 def wrapped(native: Any) -> nw.LazyFrame[Any]:
     """Return a lazy frame of an engine, wrapped by narwhals."""
-    try:
+    with needing("narwhals", "reducing a large table"):
         import narwhals as nw
-    except ImportError:
-        raise missing_package("reducing a large table", "narwhals", "files") from None
     return nw.from_native(native)  # type: ignore[no-any-return]
 
 

@@ -33,7 +33,7 @@ from setagree.errors import (
     UnnamedError,
     a_type,
     listing,
-    missing_package,
+    needing,
     option,
     python_or_command,
 )
@@ -134,10 +134,8 @@ def copy_texts(
 def _copy_text(copy: Copy, kind: TextKind, columns: Mapping[str, str], stopped: Event) -> Copy:
     """Copy one file, unless the copy of another one has failed."""
     pieces = (_delimited if kind == "delimited" else _of_lines)(copy, columns)
-    try:
+    with needing("pyarrow", "reducing large files"):
         import pyarrow.parquet as pq
-    except ImportError:
-        raise missing_package("reducing large files", "pyarrow", "files") from None
     with (
         readable(copy.source),
         pq.ParquetWriter(copy.path, _schema()) as writer,
@@ -395,10 +393,8 @@ def connect(
     The folder is created in `temp_directory`, or in the folder for temporary files, and removed at
     the end, also after Ctrl-C, but not if the process is killed.
     """
-    try:
+    with needing("duckdb", "reducing large files"):
         import duckdb
-    except ImportError:
-        raise missing_package("reducing large files", "duckdb", "files") from None
     is_amount = isinstance(memory_limit, str) and _AMOUNT.fullmatch(memory_limit.strip())
     if memory_limit is not None and not is_amount:
         raise _no_amount(memory_limit)
@@ -505,11 +501,9 @@ def _head(source: Source, kind: FileKind) -> list[str]:
 
 def _types(source: Source) -> dict[str, str]:
     """Return the type of each column, with one name for all storage types of text."""
-    try:
+    with needing("pyarrow", f"{source}, a Parquet file,"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError:
-        raise missing_package(f"{source}, a Parquet file,", "pyarrow", "files") from None
     try:
         schema = pq.read_schema(source.path)
     except (pa.ArrowException, OSError) as error:

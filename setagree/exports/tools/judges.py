@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, TypeAlias, cast
 
-from setagree.errors import listing, missing_package
+from setagree.errors import listing, needing
 from setagree.exports.format import Answers, Peek, Request
 from setagree.exports.json_nodes import Node, read_object, read_records, shown
 from setagree.exports.reader_helpers import check_useless, choose_question
@@ -71,10 +71,8 @@ def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> b
     """Return a member of an archive; `zipfile` does not support those compressed with zstd."""
     if member.compress_type != _ZSTD:
         return archive.read(member)
-    try:
+    with needing("pyarrow", f"{shown(path)}, compressed with zstd,"):
         import pyarrow as pa
-    except ImportError:
-        raise missing_package(f"{shown(path)}, compressed with zstd,", "pyarrow", "files") from None
     # The local header has 30 bytes; the last four are the lengths of the name and of a field
     # before the content.
     file = cast("BinaryIO", archive.fp)
