@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-from setagree.errors import python_or_command
+from setagree.errors import counted, python_or_command
 from setagree.lazy import pd
 from setagree.wording.label_sets import display_labels
 from setagree.wording.tables import (
@@ -93,7 +93,7 @@ class Result:
         last = [notes[x] for x in table.cells if notes[x] and table.has(x)]
         if (n := len(frame) - self.max_rows) > 0:
             where = python_or_command("to_frame() returns", "-o FILE writes")
-            last.append(f"{n:,} more rows; {where} all.")
+            last.append(f"{counted(n, 'more row')}; {where} all.")
         return table, " ".join(last)
 
     def _parts(self) -> tuple[str, str]:

@@ -44,6 +44,7 @@ NOTHING = (None, np.nan, np.float32("nan"), pd.NA)
         (share(0.0123), "1.2%"),
         (share(0.0), "0%"),
         (share(0.0001), "<0.1%"),
+        (share(0.0005), "0.1%"),
         (share(0.0999), "10%"),
         (level_text(0.95), "95%"),
         (level_text(0.999), "99.9%"),

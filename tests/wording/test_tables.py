@@ -1,8 +1,12 @@
 """Tables as text: aligned lines and Markdown; CSV is read back in tests/study."""
 
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 
+from setagree.wording.result_base import Result, described
 from setagree.wording.tables import (
     Column,
     aligned,
@@ -31,6 +35,10 @@ def test_columns_beyond_a_narrow_terminal_follow_below():
     assert lines[:2] == ["name kind one two", "a    b    0.1 0.2"]
     assert lines[2:] == ["", "name  kind  three", "a     b       0.3"]
     assert aligned(columns[:3], left=[True, True, True], terminal=9)[3] == "name  one"
+    assert aligned(columns[:4], left=[True, True, False, False], terminal=13)[3] == "name kind two"
+    wide = [["a" * 50], ["b" * 50], ["c"]]
+    assert len(aligned(wide, left=[True] * 3, terminal=79)) == 3
+    assert len(aligned(wide, left=[True] * 3, terminal=80)) == 1
 
 
 def test_markdown():
@@ -56,6 +64,39 @@ def test_other_forms():
     assert json_text(frame.assign(p_value=np.nan)) == (
         '[\n  {\n    "rater": "a_<b>",\n    "p_value": null\n  }\n]\n'
     )
+
+
+def test_html_of_long_and_wide_tables():
+    cells = re.findall("<td[^>]*>([^<]*)</td>", html_table(pd.DataFrame({"n": range(30)})))
+    assert cells == [*map(str, range(10)), "…", *map(str, range(20, 30))]
+    for n_rows, n_columns, n_heads in ((1, 8, 8), (1, 9, 0), (2, 9, 9)):
+        frame = pd.DataFrame(np.zeros((n_rows, n_columns)))
+        assert html_table(frame).count("<th ") == n_heads
+
+
+def test_keys_of_sorting():
+    assert [Column("x").sort_key(x) for x in (0.25, np.nan)] == ["0.25", ""]
+    assert Column("unit", "name").sort_key("a") == ""
+
+
+class Rows(Result):
+    columns, max_rows = (Column("n", "count"),), 2
+
+    def __init__(self, n):
+        self.frame = pd.DataFrame({"n": range(n)})
+
+
+def test_rows_that_are_left_out():
+    shown = [str(Rows(n)).removeprefix("n\n0\n1").strip() for n in (2, 3, 4)]
+    where = "to_frame() returns all."
+    assert shown == ["", f"1 more row; {where}", f"2 more rows; {where}"]
+
+
+def test_the_basis_of_intervals_is_joined():
+    frame = pd.DataFrame({"estimate": [0.5]})
+    basis = SimpleNamespace(rests_on={"estimate": 9, "basis": "units"})
+    assert described(frame, [basis]).to_dict("list") == {"estimate": [0.5], "basis": ["units"]}
+    assert described(frame, [object()]) is frame
 
 
 def test_a_number_and_its_interval_are_one_cell():

@@ -2,8 +2,10 @@
 
 import pytest
 
+from setagree.wording.label_sets import format_labels
 from setagree.wording.sentences import (
     Name,
+    capitalised,
     columns_of,
     cut,
     enumeration,
@@ -19,7 +21,7 @@ def test_invisible_signs_are_spelled_out():
     assert visible("a\u202eb\x00") == "a\\u202eb\\x00"
     assert visible("👩‍💻") == "👩‍💻"
     assert visible("half\ud800") == "half\\ud800"
-    assert escape_formula("=1+1") == "'=1+1"
+    assert [*map(escape_formula, ("=1+1", "1+1", -1))] == ["'=1+1", "1+1", -1]
 
 
 def test_columns():
@@ -78,6 +80,14 @@ def test_names():
     assert Name.of(frozenset("ba")).text == "a, b"
     assert Name.of(frozenset()).text == "{}"
     assert Name.of(("u", 1)).text == "('u', 1)"
+    assert [capitalised("joy is"), capitalised(Name("joy"))] == ["Joy is", Name("joy")]
+
+
+def test_labels_at_separators():
+    """A label is quoted if it begins or ends with a separator without its spaces."""
+    labels = {"/a", "b", "c/"}
+    assert format_labels(labels, label_sep=" / ") == '"/a" / b / "c/"'
+    assert format_labels(labels, label_sep="|") == "/a|b|c/"
 
 
 def test_enumeration():
