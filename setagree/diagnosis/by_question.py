@@ -41,7 +41,7 @@ from setagree.scoring.coefficients import CoefficientLike
 from setagree.scoring.intervals import t_interval
 from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
-from setagree.study.assembly import code_ids, warn_names
+from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.attributes import models_sentences
 from setagree.study.columns import QUESTIONS, with_columns
 from setagree.study.labels import is_blank
@@ -258,9 +258,8 @@ def _of_table(source: Any, how: Reading, questions: str | Sequence[str]) -> dict
                 f"list the columns of answers, of {listing(names, limit=12)}."
             )
         return _by_cell(table, column, how)
-    if absent := [name for name in questions if name not in names]:
-        hint = did_you_mean(absent[0], names)
-        raise DataError(f"there is no column {absent[0]!r} for {option('questions')}.{hint}")
+    for name in questions:
+        pick_column(table, name)
     others = [name for name in names if name not in questions]
     return {name: _typed(table[[*others, name]], how, name) for name in questions}
 

@@ -591,7 +591,7 @@ def naming_source(
 
 def as_in_memory(error: DataError, path: Paths, reading: Reading) -> DataError:
     """Return the error of an engine with what tables in memory add, if the files are small."""
-    if is_stdin(path) or n_bytes(path) > _SMALL:
+    if is_stdin(path) or n_bytes(path) > 2**26:
         return error
     try:
         frame = read_table(path, **reading.of_file)
@@ -604,10 +604,6 @@ def as_in_memory(error: DataError, path: Paths, reading: Reading) -> DataError:
     except SetagreeError:
         pass
     return error
-
-
-_SMALL = 2**26
-"""Largest number of bytes of files that are read again for the message of an error."""
 
 
 def _has_roles(reading: Reading, columns: Sequence[str]) -> bool:

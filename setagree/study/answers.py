@@ -192,9 +192,7 @@ def _shape(data: object) -> str:
         return f"{{{counted(len(data), 'key')}: {', '.join(shapes[:_SHOWN])}}}"
     if not isinstance(data, _rows()):
         return f"{type(data).__name__} ({shorten(data, limit=40)})"
-    if not any(isinstance(row, _rows()) for row in data):
-        return f"({len(data)},)"
-    lengths = [*dict.fromkeys(len(row) if isinstance(row, _rows()) else 1 for row in data)]
-    if len(lengths) == 1:
-        return f"({len(data)}, {lengths[0]})"
-    return f"{counted(len(data), 'row')} of {listing(lengths)} answers"
+    lengths = {len(row): None for row in data if isinstance(row, _rows())}
+    if len(lengths) > 1:
+        return f"{counted(len(data), 'row')} of {listing([*lengths])} answers"
+    return str((len(data), *lengths))

@@ -145,7 +145,7 @@ def test_an_export_with_several_controls(tmp_path):
     ("questions", "options", "sentence"),
     [
         ("all", {}, "the table has no column of questions; list the columns of answers"),
-        (["emotoin"], {}, "no column 'emotoin' for questions=. Did you mean 'emotion'?"),
+        (["emotoin"], {}, "no column 'emotoin'; the columns are"),
         (
             QUESTIONS,
             {"weights": {"x": 1}},
