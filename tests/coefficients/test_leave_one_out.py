@@ -199,9 +199,11 @@ def test_any_place_of_the_single_rating(seed):
     assert jackknife(rows, "interval") == pytest.approx([float(x) for x in rest], abs=1e-12)
 
 
-def test_a_rater_with_two_ratings_stays():
+@pytest.mark.parametrize("scale", [1, 10**9])
+def test_a_rater_with_two_ratings_stays(scale):
     rows = numbers("1 2 2 / 1 1 3 / 3 3 . / 2 3 . / 1 2 .")
     rest = [kappa(rows[:i] + rows[i + 1 :], lambda x, y: abs(x - y)) for i in range(5)]
+    rows = [[x and scale * x for x in row] for row in rows]
     assert jackknife(rows, "linear") == pytest.approx([float(x) for x in rest], abs=1e-13)
 
 

@@ -7,11 +7,13 @@ the standard error, degrees of freedom and intervals over documents.
 import math
 import warnings
 
+import numpy as np
 import pandas as pd
 import pytest
 import spans_support as spans
 
 import setagree as sa
+from setagree.coefficients.measured import FiellerInterval
 from setagree.errors import FewClustersWarning, OptionError
 
 pytestmark = pytest.mark.filterwarnings("ignore::setagree.errors.FewClustersWarning")
@@ -92,6 +94,17 @@ def test_alpha_of_characters(name, distance, vector):
     alpha = sa.krippendorff_alpha(study_of(name, "characters"), distance=distance)
     found = [alpha.estimate, alpha.observed_disagreement, alpha.expected_disagreement]
     assert [*found, *alpha.interval()] == pytest.approx(vector, rel=2e-9)
+
+
+def test_fiellers_interval_without_an_upper_limit():
+    """A = 0.25 - 0.02 t² is below 0 at t = 4; at t = 2, A = 0.17, B = 0.1 and C = -0.04."""
+    e, o = np.array([0.1, -0.1]), np.array([0.1, 0.1])
+    found = FiellerInterval(0.2, 0.5, o, e, 4.0)
+    assert found.at(4.0) == (-1, 1)
+    assert FiellerInterval(1.5, 0.5, o, e, 4.0).at(4.0) == (-2, 1)
+    root = math.sqrt(0.01 + 0.17 * 0.04)
+    assert found.at(2.0) == pytest.approx((1 - (0.1 + root) / 0.17, 1))
+    assert FiellerInterval(0.2, 0.5, e, e, 4.0).p_value() == 0
 
 
 def test_p_value_and_error_of_the_first_study():

@@ -240,6 +240,17 @@ def test_a_look_below_a_third_takes_units_known_or_guessed_into_account():
     assert q * V == pytest.approx(100 * (T - 5 / 6) ** 2, rel=1e-12)
 
 
+def test_only_the_test_against_0_has_the_variance_of_chance():
+    """V(1) = 1/2 and V(9/10) = 9/20, against v0 = 4; q is z² as Do is above s."""
+    found = interval_of(1.2, v0=4)
+    for z, T, V in (
+        (found.z_against(), 1.0, 4.0),
+        (found.z_against(chance=False), 1.0, 0.5),
+        (found.z_against(0.1), 0.9, 0.45),
+    ):
+        assert z**2 == pytest.approx(100 * (found.shifted - T) ** 2 / V, rel=1e-9)
+
+
 class TestEdges:
     def test_undefined(self):
         """One value, or one pairable unit: nan, as the estimate."""
