@@ -10,7 +10,7 @@ from small_studies import annotations, numbers, text
 import setagree as sa
 from setagree.errors import DataError, OptionError, UndefinedAgreementWarning
 from setagree.large.opening import ReadingOptions
-from setagree.scoring.coefficients import COEFFICIENTS
+from setagree.scoring.coefficients import COEFFICIENTS, measured
 
 SETS = annotations(text("a ab / a a / b b / ab {}"))
 every_function = pytest.mark.parametrize("name", COEFFICIENTS)
@@ -90,3 +90,9 @@ def test_categories(name):
     listed = getattr(sa, name)(SETS, distance="nominal", categories=["a", "b", "a, b", "", "c"])
     assert (observed.n_values, listed.n_values) == (4, 5)
     assert listed.expected_agreement < observed.expected_agreement
+
+
+def test_the_measure_of_a_frame():
+    frame = pd.DataFrame({"coefficient": ["fleiss_kappa"], "distance": ["masi"]})
+    assert measured(frame) == measured(frame.assign(n=1)) == "Fleiss' kappa, the MASI distance"
+    assert measured(frame.iloc[:0]) == measured(frame[["distance"]]) == ""

@@ -80,6 +80,15 @@ class TestAgreement:
         assert one.standard_error == 0
         assert one.standard_error_reason == "All units disagree alike"
 
+    def test_an_interval_without_a_test_of_units_that_disagree_alike(self):
+        """The score interval needs no spread; the test against 0 is left to full agreement."""
+        alike, full = (sa.fleiss_kappa(study(" / ".join([rows] * 10))) for rows in (ALIKE, AGREED))
+        assert alike.interval_method == full.interval_method == "score"
+        assert alike.interval_reason == "All units disagree alike"
+        assert math.isnan(alike.p_value)
+        assert full.interval_reason is None
+        assert full.p_value < 0.001
+
     def test_units_that_can_disagree_are_counted(self):
         one = sa.krippendorff_alpha(study("a a / b b / c ."))
         assert one.standard_error_reason == "No disagreement was seen in 2 units"

@@ -381,3 +381,10 @@ class TestTable:
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
         assert html.startswith("<p>10 units")
         assert "fleiss_kappa" in html
+
+
+def test_a_stratum_without_a_pair_of_ratings_is_not_counted():
+    rows = [(g, u, "ab"[(u + g * (u % 3 == 0)) % 2]) for u in range(20) for g in range(2)]
+    study = sa.Annotations.from_triples([*rows, *((0, u, "a") for u in range(20, 25))])
+    drawn = study.sampled(strata={u: "xyz"[u // 10] for u in study.units})
+    assert sa.krippendorff_alpha(drawn).rests_on["n_strata"] == 2

@@ -322,6 +322,7 @@ class TestRoughIntervals:
         drawn = study.sampled(strata=strata, population_size=of_population)
         alpha = sa.krippendorff_alpha(drawn)
         assert alpha.remark is None if reason is None else reason in alpha.remark
+        assert alpha.inference.rarer_by_cluster.size == 0
         assert sa.benchmark(alpha).remark == sa.at_least(alpha, 0.999).remark == alpha.remark
 
     @pytest.mark.parametrize(
@@ -477,6 +478,14 @@ class TestFarAnswers:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             sa.agreement(study, distance="interval")
+        # With a 4 it is 32 of 80 for alpha, and 6.4 of 30.4 for Fleiss.
+        table.loc[table["value"] == 3, "value"] = 4
+        study = sa.Annotations.from_long(table, value="value")
+        with pytest.warns(FarAnswersWarning, match=r"alpha .* one unit \('x'\) .* 40% of the dis"):
+            sa.krippendorff_alpha(study, distance="interval")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sa.fleiss_kappa(study, distance="interval")
 
     def test_without_names(self):
         """A tally of counts does not know its units; the warning does without a name."""
@@ -539,3 +548,4 @@ class TestRareAnswers:
         text = str(sa.agreement(self.counts(40, 6, ratings=5), distance="nominal"))
         assert "The interval is rough: all answers except the commonest weigh as much" in text
         assert "rough" not in str(sa.agreement(self.counts(40, 6, ratings=4), distance="nominal"))
+        assert "rough" not in str(sa.agreement(self.counts(40, 8, ratings=5), distance="nominal"))

@@ -41,6 +41,17 @@ def test_weighted():
     assert one == pytest.approx(two, rel=1e-10)
 
 
+def test_strata_of_known_size():
+    """Their weights rest on the units that the remaining raters rated: each is left out anew."""
+    study = sa.simulate(40, 4, missing=0.2, rng=2)
+    strata = {unit: "xy"[k % 4 == 0] for k, unit in enumerate(study.units)}
+    study = study.sampled(strata=strata, population_size={"x": 900, "y": 100})
+    alpha = sa.krippendorff_alpha(study)
+    values = [sa.krippendorff_alpha(study.exclude_raters([r])).estimate for r in study.raters]
+    expected = alpha.standard_error**2 + 3 / 4 * 4 * np.var(values)
+    assert alpha.two_way.standard_error**2 == pytest.approx(expected, rel=1e-12)
+
+
 def test_two_raters():
     """Two raters cannot show how others would agree: nan, with the reason."""
     alpha = sa.krippendorff_alpha(sa.simulate(40, 2, rng=2))
