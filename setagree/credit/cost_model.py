@@ -35,7 +35,7 @@ _STEP_COST = 3.0e-8
 _FREE_BYTES, _MOST_BYTES = 64e6, 1e9
 """Bytes that any algorithm may use, and bytes if it is much faster than the others."""
 
-_BYTE_COST = 1.0e-9
+_BYTE_COST = 2.0e-9
 """Seconds that an algorithm must save per byte beyond that."""
 
 # A (set, subset) entry while its level is built, by rank and by list, and if it is kept; two sets
