@@ -52,7 +52,7 @@ _FEW_ROWS = 10
 _FEWEST_NAMES = 3
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 _LONGEST_LINE = 16 * 2**20
-_PIECE = 2**24
+_PIECE = 2**22
 _MEMORY = memory_of_computer()
 _CELL_MEMORY, _BYTE_MEMORY = 48, 2
 """Memory in bytes per cell and per byte of text until a study is built, accurate to a third."""
