@@ -372,16 +372,16 @@ def function_sizes(source):
 
 
 BUDGET = {
-    "cli": 4_150,
+    "cli": 4_100,
     "coefficients": 2_750,
     "credit": 2_450,
-    "diagnosis": 4_900,
-    "distances": 2_450,
-    "exports": 5_000,
+    "diagnosis": 4_850,
+    "distances": 2_400,
+    "exports": 4_950,
     "files": 2_070,
     "inference": 7_550,
-    "large": 4_600,
-    "panels": 5_050,
+    "large": 4_550,
+    "panels": 5_000,
     "plots": 2_600,
     "reporting": 4_700,
     "scoring": 3_000,
