@@ -15,9 +15,11 @@ pytest.importorskip("matplotlib")
 
 from axes_support import drawn, fresh
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 from setagree import plots
 from setagree.plots.base import inline_svg
+from setagree.plots.shapes import _LETTER, _free_spot, free_spots
 from setagree.wording.number_format import MINUS
 
 STUDY = sa.simulate(200, 6, skill=[0.8, 0.7, 0.7, 0.6, 0.6, 0.9], rng=1)
@@ -55,8 +57,9 @@ class TestAdvantage:
         np.testing.assert_array_equal(forms["D"][:, 0], humans["human_advantage"])
         ends = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
         assert ends == humans[["low", "high"]].to_numpy().tolist()
-        limits = [segment[0, 0] for segment in ax.collections[-1].get_segments()]
-        np.testing.assert_allclose(limits, humans["human_advantage"] - 0.1, rtol=1e-15)
+        limits = np.array(ax.collections[-1].get_segments())
+        np.testing.assert_allclose(limits[:, 0, 0], humans["human_advantage"] - 0.1, rtol=1e-15)
+        assert (np.ptp(limits[:, :, 1], axis=1) > 0.5).all()  # of the height of a row, 1
 
     def test_words(self, tested):
         """The verdict and what a mark is stand above, the numbers beside."""
@@ -153,6 +156,28 @@ class TestRaterMap:
         assert all(inside.x0 <= box.x0 and box.x1 <= inside.x1 for box in boxes)
         if len(boxes) < n:
             assert f"Named: the {len(boxes)} farthest from the others that fit, of {n}." in flat(ax)
+
+    def test_spots_of_names_are_symmetric(self):
+        """To the right and left of a point, then above and below it, at one distance."""
+        taken, areas, edges = np.empty((0, 4)), [], np.array([-99.0, -99, 99, 99])
+        for _ in range(4):
+            _, area = _free_spot(np.zeros(2), 20.0, taken, edges)
+            areas.append(area)
+            middle = (area[:2] + area[2:]) / 2
+            taken = np.vstack([taken, [*middle - 0.1, *middle + 0.1]])
+        right, left, above, below = areas
+        assert left.tolist() == (right[[2, 1, 0, 3]] * [-1, 1, -1, 1]).tolist()
+        assert below.tolist() == (above[[0, 3, 2, 1]] * [1, -1, 1, -1]).tolist()
+        assert right[0] == above[1] > 0
+        assert {*(area[2] - area[0] for area in areas)} == {20.0}
+
+    def test_names_do_not_touch_other_points(self):
+        """The point at the end of the place to the right of a name is as wide as a mark."""
+        ax = Figure(figsize=(4, 4), dpi=72).add_axes([0, 0, 1, 1], xlim=(0, 288), ylim=(0, 288))
+        for beyond, side in ((2.0, "right"), (5.0, "left")):
+            points = np.array([[100.0, 100.0], [105.0 + 3 * _LETTER + 2 + beyond, 100.0]])
+            spots = free_spots(ax, points, ["abc", ""], np.array([1.0, 0.0]))
+            assert spots[0][1] == side
 
     def test_the_farthest_are_named_first(self):
         found = chart(60)

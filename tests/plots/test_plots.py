@@ -43,8 +43,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from setagree import plots
-from setagree.plots.base import ORANGE, cells_height, inline_svg, rows_height
+from setagree.plots.base import ORANGE, cells_height, inline_svg, rows_height, svg_element
 from setagree.plots.diagnosis import clustered_order
+from setagree.plots.inference import _mark
+from setagree.plots.shapes import draw_matrix, span
 from setagree.wording.number_format import DASH, MINUS
 
 STUDY = sa.simulate(60, 3, rng=1)
@@ -377,6 +379,8 @@ def test_bootstrap(level):
     text = said(ax)
     assert {f"{low:.3f}", f"{high:.3f}"} <= set(text.split("\n"))
     assert f"{ALPHA.estimate:.3f} (standard error {boot.standard_error:.3f})" in text
+    left, right = ax.get_xlim()
+    assert boot.defined.min() - left == pytest.approx(right - boot.defined.max())
     how = f"200 resamples, units redrawn; {100 * level:g}% percentile interval."
     assert how in " ".join(text.split())
 
@@ -395,6 +399,30 @@ def test_bootstrap_of_one_resample():
     ax = drawn(plots.bootstrap(boot, ax=fresh()))
     assert upright(ax) == [ALPHA.estimate]
     assert DASH not in said(ax).split("\n")
+    nothing = replace(boot, distribution=np.full(2, np.nan))
+    assert "undefined: all resamples are" in said(plots.bootstrap(nothing, ax=fresh()))
+
+
+def test_texts_of_lines_are_on_the_side_with_room():
+    ax = fresh()
+    ax.set_xlim(10, 20)
+    for x in (12, 18):
+        _mark(ax, x, "text")
+    assert [text.get_ha() for text in ax.texts] == ["left", "right"]
+
+
+def test_limits_of_rows():
+    """All estimates and the origin, and intervals up to their own reach, 0.4, with 4% more."""
+    values, low, high = np.array([[0.2, 0.4, 0.3], [0.1, 0.3, -5], [0.3, 0.5, 9]])
+    assert span(values, low, high, 0.0) == pytest.approx((-0.4 - 0.048, 0.8 + 0.048))
+
+
+@pytest.mark.parametrize(("text", "is_written"), [("1.00", True), ("x" * 40, False)])
+def test_texts_of_cells_that_do_not_fit(text, is_written):
+    ax = fresh()
+    names = ["a", "b"]
+    draw_matrix(ax, np.ones((2, 2)), [[text] * 2] * 2, rows=names, columns=names, key=("1", "0"))
+    assert (text in said(ax)) == is_written
 
 
 def test_bootstrap_draws_one():
@@ -866,6 +894,20 @@ def test_svg_lets_warnings_through():
 
     with pytest.warns(UserWarning, match="something else"):
         inline_svg(draw, description="")
+
+
+def test_texts_around_the_axes_fit():
+    """Long names take room from the axes, or from the page above them; the label is centred."""
+    figure = Figure(figsize=(6, 2))
+    ax = figure.add_subplot(xlabel="x", ylabel="y")
+    ax.set_xticks(range(2), ["a long name of a label", "another"], rotation=90)
+    ax.set_yticks(range(2), ["a rater with a long name", "b"])
+    box = [*map(float, parsed(svg_element(figure, "")).get("viewBox").split())]
+    outer = ax.get_tightbbox(for_layout_only=True)
+    assert [outer.x0, outer.x1] == pytest.approx([3, box[2] - 3], abs=4)
+    assert [outer.y0, outer.y1] == pytest.approx([3, box[3] - 3], abs=4)
+    assert ax.get_window_extent().height == pytest.approx(2 * 72 - 80)
+    assert ax.xaxis.label.get_position()[0] == pytest.approx(0.5)
 
 
 def test_heights():
