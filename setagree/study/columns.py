@@ -85,6 +85,9 @@ QUESTIONS = {"question", "aspect", "criterion", "dimension", "attribute", "contr
 """Usual names of a column with the question that a row answers."""
 
 _FLAGS = {"0", "1", "0.0", "1.0", ""}
+MARKS = {"x", "X", "\u2713", ""}
+"""Marks of chosen labels, and the blank of the others."""
+
 _UNNAMED = "column1"
 _MAX_NAMES = 1000
 """Largest number of columns that are searched for a misspelt name."""
@@ -247,8 +250,8 @@ def check_flags(frame: pd.DataFrame, reading: Reading) -> None:
         remedy: dict[str, Any] = {**roles, "labels": flags}
         options = [option(*each) for each in remedy.items()]
         raise DataError(
-            f"Columns {listing(flags)} have only 0 and 1. If they are flags of labels, use "
-            f"{enumerated(options)}."
+            f"Columns {listing(flags)} have only 0 and 1, or x and blanks. If they are flags of "
+            f"labels, use {enumerated(options)}."
         ).having(remedy=remedy)
 
 
@@ -259,10 +262,15 @@ def _used(columns: Iterable[str], reading: Reading) -> set[str | None]:
 
 
 def _flags(frame: pd.DataFrame, used: Collection[str | None]) -> list[str]:
-    """Return the columns of 0, 1 and some blanks that are not used otherwise."""
+    """Return the columns of 0, 1 and some blanks, or of x and blanks, that have no other use."""
     names = [str(name) for name in frame if name not in used]
-    cells = ({str(cell).strip() for cell in _distinct(frame[name])} for name in names)
-    return [name for name, x in zip(names, cells, strict=True) if x != {""} and x <= _FLAGS]
+    cells = ((name, distinct_texts(frame[name])) for name in names)
+    return [name for name, x in cells if x != {""} and (x <= _FLAGS or x <= MARKS)]
+
+
+def distinct_texts(column: pd.Series[Any]) -> set[str]:
+    """Return the distinct cells as text, without space around them."""
+    return {str(cell).strip() for cell in _distinct(column)}
 
 
 def warn_row_numbers(frame: pd.DataFrame, reading: Reading) -> None:

@@ -41,7 +41,14 @@ from setagree.study.codes import (
     distinct_cells,
     order_of,
 )
-from setagree.study.columns import answer_families, answer_parts, check_roles, has_rater_ids
+from setagree.study.columns import (
+    MARKS,
+    answer_families,
+    answer_parts,
+    check_roles,
+    distinct_texts,
+    has_rater_ids,
+)
 from setagree.study.frames import (
     Frame,
     as_pandas,
@@ -335,11 +342,18 @@ def from_flag_frame(frame: pd.DataFrame) -> LongColumns:
 
 
 def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
-    """Return the label sets of columns of flags; a row without any flag is missing."""
+    """Return the label sets of columns of flags; a row without any flag is missing.
+
+    If the flags are marks, such as x, a row without any is a blank answer.
+    """
     labels = _label_names(names)
     if not names:
         raise OptionError(f"{option('labels', [])} names no column of flags.")
     columns = [pick_column(frame, name) for name in names]
+    texts = set[str]().union(*map(distinct_texts, columns)) - {""}
+    are_marks = bool(texts) and texts <= MARKS
+    if are_marks:
+        columns = [column.isin([*MARKS - {""}]) for column in columns]
     n_missing = sum(column.isna().to_numpy(dtype=np.int32) for column in columns)
     packed = np.zeros((len(frame), (len(names) + 7) // 8), dtype=np.uint8)
     for place, column in enumerate(columns):
@@ -357,6 +371,8 @@ def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
     codes, sets = code_flags(packed, labels)
     answer = sets[codes]
     answer[n_missing > 0] = None
+    if are_marks:
+        answer[~packed.any(axis=1)] = ""
     return pd.Series(answer, dtype=object, name="labels")
 
 

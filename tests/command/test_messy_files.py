@@ -418,6 +418,28 @@ def test_more_files_in_at_most_two_tries(monkeypatch, name, text, encoding, rows
     assert json.loads(shown)[0]["estimate"] == pytest.approx(expected, rel=1e-12)
 
 
+MARKED = "Item,Rater,joy,fear,comment\ni1,a,x,,sure\ni1,b,X,x,\ni2,a,,,\ni2,b,,x,\n"
+
+
+@pytest.mark.parametrize(("blank", "n_ratings", "n_missing"), [("empty", 4, 0), ("missing", 3, 1)])
+def test_marks_are_flags_and_a_row_without_any_is_blank(monkeypatch, blank, n_ratings, n_missing):
+    Path("a.csv").write_text(MARKED)
+    monkeypatch.setattr(sys, "argv", ["setagree", "score", "a.csv"])
+    line = invoke("score", "a.csv").stderr.splitlines()[-1]
+    assert (
+        line == "setagree score a.csv --unit 'Item' --rater 'Rater' --labels 'joy' --labels 'fear'"
+    )
+    assert "1 blank cell read as missing" in invoke(*shlex.split(line)[1:]).stderr
+    for columns in ({}, {"labels": ["joy", "fear"]}):
+        table = pd.read_csv("a.csv", keep_default_na=bool(columns))
+        table = table if columns else table.drop(columns="comment")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # flags are recognised with a warning
+            study = sa.read(table, blank=blank, **columns)
+        assert (study.n_ratings, study.n_missing) == (n_ratings, n_missing)
+        assert {frozenset({"joy"}), frozenset({"joy", "fear"})} < {*study.values}
+
+
 def test_a_majority_is_named_if_a_wide_table_is_recognised(monkeypatch):
     header = "Comment,ann@x.org,ben@x.org,Majority\n"
     Path("a.csv").write_text(f'{header}c1,"x\ny",x,y\nc2,X,y,x\nc3,y,y,y\nc4,x,y,x\n')
@@ -487,7 +509,8 @@ class TestFlagsBesideText:
         said = refusal("score", "flags.csv")
         ways = "--unit 'example_id', --rater 'annotator_id' and --labels 'abuse' --labels 'insult'."
         assert said.endswith(
-            f"Columns 'abuse', 'insult' have only 0 and 1. If they are flags of labels, use {ways}"
+            f"Columns 'abuse', 'insult' have only 0 and 1, or x and blanks. If they are "
+            f"flags of labels, use {ways}"
         )
         with pytest.raises(DataError) as caught:
             sa.read("flags.csv")
