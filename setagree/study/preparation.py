@@ -74,14 +74,13 @@ def in_order(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SetagreeWarning)  # reading the study repeats all warnings
         units, raters = (
-            code_ids(pick_column(table, name), role)[0].astype(np.int64)
+            code_ids(pick_column(table, name), role)[0]
             for name, role in ((reading.unit, "unit"), (reading.rater, "rater"))
         )
-    pairs = units * (raters.max(initial=0) + 1) + raters
     cells = pick_column(table, reading.order_by)
     ranks = read_times(cells, option("order_by", reading.order_by)).ranks
     places = np.empty(len(table), dtype=np.int64)
-    places[np.argsort(pairs, kind="stable")] = np.lexsort((ranks, pairs))
+    places[np.lexsort((raters, units))] = np.lexsort((ranks, raters, units))
     return table.iloc[places]
 
 

@@ -1,6 +1,7 @@
 """Which column is which: usual names are found, doubt is an error that lists the columns."""
 
 import dataclasses
+import warnings
 
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from setagree.study.columns import (
     guess_columns,
     guess_people,
     guess_wide_unit,
+    warn_row_numbers,
     with_missing_ids,
 )
 from setagree.study.reading import Reading
@@ -380,3 +382,12 @@ def test_flag_columns(columns, options, found):
     table = pd.DataFrame([["u1", "ann", "1", " "], ["u1", "bob", 0, 1.0]], columns=columns)
     assert flag_columns(table, Reading(**options)) == found
     assert flag_columns(table.replace({0: 2}), Reading(**options)) == []
+
+
+@pytest.mark.parametrize(("documents", "is_named"), [("xxyy", True), ("xxyz", False)])
+def test_a_column_with_two_raters_per_unit_is_named(documents, is_named):
+    table = {"Nr": [1, 2, 3, 4], "doc": [*documents], "who": [*"abab"], "tags": [*"uvuv"]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_row_numbers(pd.DataFrame(table), Reading(unit="Nr", rater="who", labels="tags"))
+    assert ["if 'doc' has the units" in str(one.message) for one in caught] == [True] * is_named

@@ -184,3 +184,5 @@ def test_half_of_a_character_is_refused():
     rows = {"a": "d 3-5 P, d 1-2 P", "b": "d 2-5 P"}
     with pytest.raises(DataError, match=r"row 1: span 1-2 .* must cover a character"):
         study_of(rows, text={"d": "😀 ab"})
+    study = study_of({"a": "d 3-5 P", "b": "d 0-2 P"}, text={"d": "😀 ab"})
+    assert study.units_frame["text"].tolist() == ["😀", " ", "ab"]
