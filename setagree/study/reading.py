@@ -76,8 +76,9 @@ class Reading:
         (``unit``, ``rater`` and their synonyms). With `tool`, of Label Studio: the field of the
         data that identifies a unit, instead of its id.
     labels : str or list of str, optional
-        The column of label sets. If each label has a column of flags, the list of these columns;
-        such a table is read in memory. Default: the column with a usual name.
+        The column of label sets. If each label has a column of flags (0 and 1, or x and blanks),
+        the list of these columns; such a table is read in memory. Default: the column with a usual
+        name.
     value : str, optional
         Instead of `labels`, the column of scalars: numbers if every cell is one, otherwise
         categories. Numbers that are equal are one value, whatever their type or spelling; codes

@@ -331,7 +331,7 @@ class TestFlagColumns:
         with pytest.raises(DataError, match="column 'a': 1 entry neither 0 nor 1"):
             long(pd.DataFrame({**WHO, "a": [1, 0, 2, 1]}), labels=["a"])
         with pytest.raises(DataError, match="column 'a' must be flags"):
-            long(pd.DataFrame({**WHO, "a": ["x", "", "x", ""]}), labels=["a"])
+            long(pd.DataFrame({**WHO, "a": ["x", "y", "x", ""]}), labels=["a"])
 
     def test_names(self):
         frame = pd.DataFrame({**WHO, "a": [1, 0, 0, 1]})
