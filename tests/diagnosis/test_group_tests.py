@@ -101,6 +101,8 @@ def test_windows_are_groups():
 def test_many_groups():
     """More than 30 groups have one test, more than 200 none, with the reason."""
     study = sa.simulate(1_005, 3, n_labels=3, rng=1)
+    most = sa.by_group(study, {u: k % 30 for k, u in enumerate(study.units)}, n_resamples=9, rng=1)
+    assert most[P].notna().all(axis=None)
     some = sa.by_group(study, {u: k % 31 for k, u in enumerate(study.units)}, n_resamples=9, rng=1)
     assert some["homogeneity_p_value"].notna().all()
     assert some[P[:2]].isna().all(axis=None)

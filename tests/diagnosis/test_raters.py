@@ -18,7 +18,7 @@ import setagree as sa
 from setagree import checks as limits
 from setagree.coefficients import parts as parts_module
 from setagree.credit import build
-from setagree.diagnosis import common, grouping
+from setagree.diagnosis import by_pair, common, grouping
 
 
 def triples(study):
@@ -391,16 +391,32 @@ class TestByPair:
     @pytest.mark.parametrize("coefficient", ["krippendorff_alpha", "fleiss_kappa"])
     def test_many_pairs_are_computed_together(self, coefficient):
         study = sa.simulate(60, 21, missing=0.3, rng=4)
-        frame = sa.by_pair(study, coefficient=coefficient)
+        frame = sa.by_pair(study, coefficient=coefficient, distance="hamming")
         assert len(frame) == 210
         for row in frame.iloc[[0, 100, 209]].itertuples():
             two = (row.rater_a, row.rater_b)
             both = {u for u in study.units if {r for r, x, _ in triples(study) if x == u} >= {*two}}
             part = rebuilt(study, lambda r, u, v, s=both, p=two: u in s and r in p)
-            expected = getattr(sa, coefficient)(part)
+            expected = getattr(sa, coefficient)(part, distance="hamming")
             assert row.estimate == pytest.approx(expected.estimate)
             ends = expected.interval(method="t")
             assert (row.low, row.high) == pytest.approx(ends, nan_ok=True)
+            between = sa.percent_agreement(part, distance="hamming").observed_disagreement
+            assert row.mean_distance == pytest.approx(between)
+
+    def test_pairs_without_spread_that_are_computed_together(self, monkeypatch):
+        """Raters 0 and 1 always agree, and rater 2 never agrees with them."""
+        monkeypatch.setattr(by_pair, "MAX_SCORED_GROUPS", 0)
+        rows = [(g, u, "ab"[(u + g // 2) % 2]) for u in range(12) for g in range(3)]
+        frame = sa.by_pair(sa.Annotations.from_triples(rows), distance="nominal")
+        frame = frame.set_index(["rater_a", "rater_b"])
+        assert (frame["standard_error"] == 0).all()
+        assert frame[["low", "high"]].isna().all(axis=None)
+        assert frame["reason"].to_dict() == {
+            (0, 1): "No disagreement was seen in 12 units",
+            (0, 2): "All units disagree alike",
+            (1, 2): "All units disagree alike",
+        }
 
     def test_far_values_of_others(self):
         rows = [(g, u, (u * (g + 2)) % 5 + 1) for u in range(30) for g in (1, 2, 3)]
