@@ -6,9 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from setagree.wording.result_base import Result, described
+from setagree.wording.number_format import DASH
+from setagree.wording.result_base import Result, bracketed, described
 from setagree.wording.tables import (
     Column,
+    TextTable,
     aligned,
     html_table,
     json_text,
@@ -77,6 +79,25 @@ def test_html_of_long_and_wide_tables():
 def test_keys_of_sorting():
     assert [Column("x").sort_key(x) for x in (0.25, np.nan)] == ["0.25", ""]
     assert Column("unit", "name").sort_key("a") == ""
+
+
+def test_cells_of_a_report():
+    assert Column("label", "text").sentence(None) == (DASH,)
+    assert Column("label", "text").sentence("joy") == ("joy",)
+    triples = Column(("x", "low", "high"), "estimate")
+    assert triples.sentence((0.25, 0.1, 0.4)) == ("0.250",)
+    table = TextTable.of(
+        pd.DataFrame({"a": ["-", "x"], "b": ["-", "-"]}),
+        [Column("a", "text"), Column("b", "text")],
+        0.95,
+    )
+    assert [table.has("a"), table.has("b")] == [True, False]
+    assert json_text(pd.DataFrame({"x": [0.5, np.inf, pd.NaT, None, "a"]})).split() == [
+        *("[", "{", '"x":', "0.5", "},", "{", '"x":', "null", "},", "{", '"x":', "null", "},"),
+        *("{", '"x":', "null", "},", "{", '"x":', '"a"', "}", "]"),
+    ]
+    assert bracketed("line") == "<line>"
+    assert bracketed("line", "the interval is rough.") == "<line. The interval is rough>"
 
 
 class Rows(Result):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from setagree.wording.label_sets import format_labels
+from setagree.wording.label_sets import format_labels, written_set
 from setagree.wording.sentences import (
     Name,
     capitalised,
@@ -88,6 +88,9 @@ def test_labels_at_separators():
     labels = {"/a", "b", "c/"}
     assert format_labels(labels, label_sep=" / ") == '"/a" / b / "c/"'
     assert format_labels(labels, label_sep="|") == "/a|b|c/"
+    quoted = ["[a", "{a", "set(a", "frozenset(a"]
+    assert [written_set([x], ",") for x in quoted] == [f'"{x}"' for x in quoted]
+    assert [written_set(x, ",") for x in (None, [], ["a"])] == [None, "[]", "a"]
 
 
 def test_enumeration():
