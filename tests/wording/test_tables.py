@@ -86,6 +86,8 @@ def test_cells_of_a_report():
     assert Column("label", "text").sentence("joy") == ("joy",)
     triples = Column(("x", "low", "high"), "estimate")
     assert triples.sentence((0.25, 0.1, 0.4)) == ("0.250",)
+    assert triples.interval((0.25, 0.1, 0.4)) == "0.100 to 0.400"
+    assert triples.interval((0.25, np.nan, np.nan)) == Column("x").interval(0.25) == ""
     table = TextTable.of(
         pd.DataFrame({"a": ["-", "x"], "b": ["-", "-"]}),
         [Column("a", "text"), Column("b", "text")],
