@@ -87,6 +87,8 @@ QUESTIONS = {"question", "aspect", "criterion", "dimension", "attribute", "contr
 _FLAGS = {"0", "1", "0.0", "1.0", ""}
 MARKS = {"x", "X", "\u2713", ""}
 """Marks of chosen labels, and the blank of the others."""
+TRUTH_VALUES = {"true": True, "false": False}
+"""Texts of flags in the files of R and of spreadsheets, in lower case."""
 
 _UNNAMED = "column1"
 _MAX_NAMES = 1000
@@ -227,7 +229,7 @@ def flag_columns(frame: pd.DataFrame, reading: Reading) -> list[str]:
 
 
 def check_flags(frame: pd.DataFrame, reading: Reading) -> None:
-    """Raise `DataError` for columns of 0 and 1 beside a unit, a rater and other columns.
+    """Raise `DataError` for columns of flags beside a unit, a rater and other columns.
 
     If several columns have a usual name of raters, that which differs within each unit is meant.
     """
@@ -250,8 +252,8 @@ def check_flags(frame: pd.DataFrame, reading: Reading) -> None:
         remedy: dict[str, Any] = {**roles, "labels": flags}
         options = [option(*each) for each in remedy.items()]
         raise DataError(
-            f"Columns {listing(flags)} have only 0 and 1, or x and blanks. If they are flags of "
-            f"labels, use {enumerated(options)}."
+            f"Columns {listing(flags)} have only 0 and 1, TRUE and FALSE, or x and blanks. If "
+            f"they are flags of labels, use {enumerated(options)}."
         ).having(remedy=remedy)
 
 
@@ -262,10 +264,15 @@ def _used(columns: Iterable[str], reading: Reading) -> set[str | None]:
 
 
 def _flags(frame: pd.DataFrame, used: Collection[str | None]) -> list[str]:
-    """Return the columns of 0, 1 and some blanks, or of x and blanks, that have no other use."""
+    """Return the columns of flags, or of x and blanks, that have no other use."""
     names = [str(name) for name in frame if name not in used]
-    cells = ((name, distinct_texts(frame[name])) for name in names)
-    return [name for name, x in cells if x != {""} and (x <= _FLAGS or x <= MARKS)]
+    cells = ((name, distinct_texts(frame[name]) - {""}) for name in names)
+    return [n for n, x in cells if x and (x <= _FLAGS or x <= MARKS or are_truth_values(x))]
+
+
+def are_truth_values(texts: Iterable[str]) -> bool:
+    """Return whether all texts are TRUE or FALSE, in any case."""
+    return {text.lower() for text in texts} <= TRUTH_VALUES.keys()
 
 
 def distinct_texts(column: pd.Series[Any]) -> set[str]:

@@ -43,8 +43,10 @@ from setagree.study.codes import (
 )
 from setagree.study.columns import (
     MARKS,
+    TRUTH_VALUES,
     answer_families,
     answer_parts,
+    are_truth_values,
     check_roles,
     distinct_texts,
     has_rater_ids,
@@ -354,6 +356,8 @@ def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
     are_marks = bool(texts) and texts <= MARKS
     if are_marks:
         columns = [column.isin([*MARKS - {""}]) for column in columns]
+    elif are_truth_values(texts):
+        columns = [x if x.dtype == bool else x.map(_truth_value) for x in columns]
     n_missing = sum(column.isna().to_numpy(dtype=np.int32) for column in columns)
     packed = np.zeros((len(frame), (len(names) + 7) // 8), dtype=np.uint8)
     for place, column in enumerate(columns):
@@ -374,6 +378,10 @@ def _sets(frame: pd.DataFrame, names: Sequence[Any]) -> Column:
     if are_marks:
         answer[~packed.any(axis=1)] = ""
     return pd.Series(answer, dtype=object, name="labels")
+
+
+def _truth_value(cell: object) -> object:
+    return TRUTH_VALUES.get(str(cell).strip().lower())
 
 
 def repeated(names: Sequence[object], n: int) -> Column:

@@ -497,20 +497,22 @@ def test_bytes_that_are_not_text_end_in_one_error():
 class TestFlagsBesideText:
     """Flags of labels beside a unit, a rater and a text, as in ConvAbuse."""
 
-    CELLS = (
-        "example_id,annotator_id,user,abuse,insult\n0,1,hello,0,1\n0,2,hello,1,1\n"
-        "1,1,bye,0,0\n1,2,bye,0,1\n2,1,hello,1,0\n2,2,hello,0,0\n"
+    FORM = (
+        "example_id,annotator_id,user,abuse,insult\n0,1,hello,{0},{1}\n0,2,hello,{1},{1}\n"
+        "1,1,bye,{0},{0}\n1,2,bye,{0},{1}\n2,1,hello,{1},{0}\n2,2,hello,{0},{0}\n"
     )
+    CELLS = FORM.format(0, 1)
     NAMED = ("--unit", "example_id", "--rater", "annotator_id")
 
+    @pytest.mark.parametrize("flags", [(0, 1), ("FALSE", "TRUE"), ("False", "true")])
     @pytest.mark.parametrize("text", ["user", "text"])
-    def test_labels_are_proposed(self, text):
-        Path("flags.csv").write_text(self.CELLS.replace("user", text))
+    def test_labels_are_proposed(self, text, flags):
+        Path("flags.csv").write_text(self.FORM.format(*flags).replace("user", text))
         said = refusal("score", "flags.csv")
         ways = "--unit 'example_id', --rater 'annotator_id' and --labels 'abuse' --labels 'insult'."
         assert said.endswith(
-            f"Columns 'abuse', 'insult' have only 0 and 1, or x and blanks. If they are "
-            f"flags of labels, use {ways}"
+            f"Columns 'abuse', 'insult' have only 0 and 1, TRUE and FALSE, or x and blanks. If "
+            f"they are flags of labels, use {ways}"
         )
         with pytest.raises(DataError) as caught:
             sa.read("flags.csv")
