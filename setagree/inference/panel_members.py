@@ -130,19 +130,26 @@ def people_of(study: Annotations, humans: Iterable[object] | None, models: Itera
     return people
 
 
-def unnamed_models(study: Annotations, named: Iterable[object]) -> list[Any]:
-    """Return raters that are called like models, where others are named as models; warn of them."""
+def unnamed_models(
+    study: Annotations, named: Iterable[object], *, ways: tuple[str, str] | None = None
+) -> list[Any]:
+    """Return raters that are called like models, where others are named as models; warn of them.
+
+    `ways` are the remedies if a rater counted among the people is a model, and if others are not.
+    Default: to name the people.
+    """
     maybe, likely = (
         [one for one in likely_models(study, maybe=maybe) if one not in {*named}]
         for maybe in (True, False)
     )
     likely = likely if len({*named, *likely}) < study.n_raters else []
-    for listed, place, doubt in (
+    places = (
         (maybe, "Counted among the people", "If that is a model"),
         (likely, "Not counted among the people, because of names of models", "If they are people"),
-    ):
+    )
+    ways = ways or (f"name all people with {option('humans')}",) * 2
+    for (listed, place, doubt), way in zip(places, ways, strict=True):
         if listed:
-            way = f"name all people with {option('humans')}"
             warn(f"{place}: {listing(listed)}. {doubt}, {way}.", SetagreeWarning)
     return likely
 

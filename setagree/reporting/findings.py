@@ -24,7 +24,7 @@ from setagree.errors import (
 )
 from setagree.inference.benchmark import benchmark
 from setagree.inference.comparison import holm
-from setagree.inference.panel_members import rater_codes, require_raters
+from setagree.inference.panel_members import rater_codes, require_raters, unnamed_models
 from setagree.large.joining import with_models
 from setagree.large.opening import Data
 from setagree.panels.facets import rater_reading
@@ -101,6 +101,9 @@ def gather(
     marked = marked_models(everyone)
     if len(marked) < everyone.n_raters:
         model = [*dict.fromkeys([*model, *marked])]
+    if model:
+        ways = (f"name it with {option('model')}", "change their names")
+        model = [*model, *unnamed_models(everyone, model, ways=ways)]
     model = model or None
     check_level(level)
     check_least("n_resamples", wanted.n_resamples, 1)
@@ -125,6 +128,8 @@ def gather(
         warnings.simplefilter("ignore", UndefinedAgreementWarning)
         # The report states the sampling of the units, which these functions ignore or repeat.
         warnings.filterwarnings("ignore", message="(by_unit|confusions|permutation_test) ")
+        # `unnamed_models` above has warned of them.
+        warnings.filterwarnings("ignore", message="Counted among the people: ")
         warnings.filterwarnings("ignore", message="intervals .* clustered by (?!.* of the group )")
         f = Findings(humans, main, benchmark(main), level, wanted, everyone, named)
         _compute(f)

@@ -98,8 +98,9 @@ def report(
         humans only.
     model : rater, DataFrame or path, or list of these, optional
         Models: raters of the study, or tables of their answers to the same units. The report tests
-        whether they may replace a human, and compares them with the humans' consensus. All other
-        raters are humans, and all other sections describe only the humans.
+        whether they may replace a human, and compares them with the humans' consensus. Raters that
+        are marked as models, or called like one (gpt-4o), are then models too. All others are
+        humans, and all other sections describe only the humans.
     panels : mapping from two names to lists of raters, optional
         Cross-replication of two panels: ``{"experts": ["ann"], "crowd": ["bob", "cem"]}``. A single
         panel is compared with all other raters.

@@ -182,7 +182,9 @@ class TestDiagnose:
     def test_what_is_left_out_is_said(self):
         printed = ok("diagnose", "--tables", *LONG, "--model", "r3")
         section = printed.partition("MAY A MODEL REPLACE A HUMAN?\n")[2].partition("\n\n")[0]
-        people = "Treated as people: r1 and r2 (all raters that are not named as models)."
+        people = (
+            "Treated as people: r1 and r2 (all raters without the mark or the name of a model)."
+        )
         assert " ".join(section.split()).endswith(f"the study has 2 humans. {people}")
 
     def test_unknown_model(self):

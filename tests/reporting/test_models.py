@@ -7,7 +7,7 @@ from pandas.testing import assert_frame_equal
 from reporting_support import by_id, gathered, told
 
 import setagree as sa
-from setagree.errors import DataError
+from setagree.errors import DataError, SetagreeWarning
 from setagree.reporting.findings import gather, sections
 from setagree.reporting.headline import counts_line, headline
 from setagree.reporting.report import methods_of
@@ -120,6 +120,27 @@ def test_a_name_of_a_model_among_the_raters_is_counted():
     assert table(unmarked, "data")["Names of models"] == (1, "counted as people: 'gpt-4o'")
     named = gather(with_model("gpt-4o"), model="gpt-4o", n_resamples=19, rng=1)
     assert "Names of models" not in table(named, "data")
+
+
+def test_a_rater_called_like_a_model_is_a_model_beside_a_named_one():
+    """The people are the four of `humans_only` and claude, whose name people may have, too."""
+    rows = with_model("gpt-4o").to_triples()
+    rows += [(name, k, {"joy"}) for name in ("llama-3", "claude") for k in humans_only().units]
+    with pytest.warns(SetagreeWarning) as warned:
+        f = gather(sa.Annotations.from_triples(rows), model="gpt-4o", n_resamples=19, rng=1)
+    assert sorted(str(one.message) for one in warned) == [
+        "Counted among the people: 'claude'. If that is a model, name it with model=.",
+        (
+            "Not counted among the people, because of names of models: 'llama-3'. "
+            "If they are people, change their names."
+        ),
+    ]
+    # 320 ratings of four people and 80 of claude; 65 of gpt-4o and 80 of llama-3.
+    assert counts_line(f).startswith("80 units · 5 humans (2 models are left out) · 400 ratings")
+    assert table(f, "data")["Ratings of models"][0] == 145
+    assert table(f, "consensus")["llama-3"][0] == "model"
+    lead = plain(by_id(f)["models"].lead)
+    assert "Treated as people: “r1”, “r2”, “r3”, “r4” and “claude” (all raters without" in lead
 
 
 def test_the_section_compares(beside):

@@ -768,8 +768,9 @@ class TestPanels:
             f"{interval(*found.interval())}); {found.normalised:.3f} if divided by the root of "
             "both alphas."
         )
-        people = "Treated as people: “r1”, “r2”, “r3” and “r4” (all raters that are not named as"
-        assert plain(by_id(compared)["models"].lead) == f"{said['Models']} {people} models)."
+        people = "Treated as people: “r1”, “r2”, “r3” and “r4” (all raters without the mark or"
+        people = f"{people} the name of a model)."
+        assert plain(by_id(compared)["models"].lead) == f"{said['Models']} {people}"
 
     def test_tables(self, compared):
         """Humans, scores, panels and map are rows of tables; the pictures are named."""
@@ -834,7 +835,7 @@ class TestPanels:
         assert ". The best, “r5”, wins over " in said
         assert "“r4”" in said.partition(". The best")[0]
         assert said.endswith(
-            "people: “r1”, “r2” and “r3” (all raters that are not named as models)."
+            "people: “r1”, “r2” and “r3” (all raters without the mark or the name of a model)."
         )
         assert "winning rate" in methods_of(f).text
 

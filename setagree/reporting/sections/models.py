@@ -151,8 +151,8 @@ def sections(f: Findings, found: ModelFindings) -> Iterator[Section]:
     """Yield the tests of the models, and their agreement with the consensus."""
     tests, together = found.tests, _together(f, found)
     names = named(f.study.raters.tolist(), limit=_PEOPLE)
-    people = (" Treated as people: ", *names, " (all raters that are not named as models).")
-    lead = (*summary(f, found), *people)
+    rest = " (all raters without the mark or the name of a model)."
+    lead = (*summary(f, found), " Treated as people: ", *names, rest)
     if not tests:
         yield Section(note=together, lead=lead)
     elif len(tests) == 1:
