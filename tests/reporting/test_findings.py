@@ -728,7 +728,7 @@ class TestStandouts:
         )
         # The largest share is printed as the next one: no label stands out.
         many = [0.1304, 0.1301, *[0.1] * 7, *[0.0395] * 1]
-        assert said(*many) == "None of 10 labels has more than 13% of the disagreement."
+        assert said(*many) == "Each of 10 labels has at most 13% of the disagreement."
         assert said(0.25, 0.22, 0.16, 0.15, 0.12, 0.1) == (
             "63% of the disagreement is about 3 of 6 labels: “0” (25%), “1” (22%) and “2” (16%)."
         )

@@ -118,7 +118,7 @@ def _shares(labels: pd.DataFrame, kind: str) -> Sentence:
     if many:
         most, second = share(shares[0]), share(shares[1])
         if most == second:
-            return (f"None of {all_of_them} has more than {most} of the disagreement.",)
+            return (f"Each of {all_of_them} has at most {most} of the disagreement.",)
         rest = f"; the other {len(labels) - 1:,} have at most {second}."
         first = Name.of(labels["label"].iloc[0])
         return (f"{most} of the disagreement is about ", first, rest)
