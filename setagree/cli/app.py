@@ -67,7 +67,20 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command whose help lists --help among the options for output, and no types."""
+    """A command that refuses repeated options, except lists and flags.
+
+    Its help lists --help among the options for output, and no types.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Raise an error if an option with one value is passed twice; the last would replace it."""
+        parser = self.make_parser(ctx)
+        passed: list[Any] = [] if ctx.resilient_parsing else parser.parse_args([*args])[2]
+        for each in passed:
+            is_single = each.param_type_name == "option" and not (each.multiple or each.is_flag)
+            if is_single and passed.count(each) > 1:
+                ctx.fail(f"{max(each.opts, key=len)} takes one value; pass it once")
+        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, the argument without the name of its type."""

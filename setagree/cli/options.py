@@ -287,7 +287,7 @@ class ApartSpanReading(SpanReading, ApartReading):
 class QuestionsReading(SpanReading, panel=READING):
     """Reading options of commands that take several questions."""
 
-    questions: Text = member("NAMES", "Questions, or answer columns: a,b or all.")
+    questions: Texts = member("NAMES", "Questions, or answer columns: a,b or all.")
 
 
 class QuestionReading(QuestionsReading, ApartSpanReading):

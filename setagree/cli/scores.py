@@ -88,10 +88,10 @@ def score(
 
 
 def chosen_questions(reading: options.QuestionsReading) -> str | list[str]:
-    """Return the requested questions; one text is all of them, or a column of questions."""
+    """Return the requested questions; a single one may be all of them, or a column of questions."""
     if reading.exclude_raters is not None:
         raise OptionError("--exclude-raters does not apply to --questions; omit one of them.")
-    questions = names([reading.questions or ""])
+    questions = names(reading.questions)
     return questions[0] if len(questions) == 1 else questions
 
 

@@ -22,7 +22,6 @@ from setagree.errors import (
     OptionError,
     SeveralQuestionsError,
     check_list,
-    did_you_mean,
     listing,
     option,
     shorten,
@@ -43,7 +42,7 @@ from setagree.scoring.results import Agreement
 from setagree.study.annotations import Annotations
 from setagree.study.assembly import code_ids, pick_column, warn_names
 from setagree.study.attributes import models_sentences
-from setagree.study.columns import QUESTIONS, with_columns
+from setagree.study.columns import QUESTIONS, plain_name, with_columns
 from setagree.study.labels import is_blank
 from setagree.study.numbers import as_number
 from setagree.study.reading import Plan, Reading, is_files
@@ -123,8 +122,8 @@ def by_question(
         with a column of questions.
     questions : list of str, or str
         The questions of an export, or the columns of answers of a table. ``"all"`` is all questions
-        of an export, or of a table with a column called ``question``; any other text is the name of
-        the column of questions.
+        of an export, or of a table with a column called ``question``. The name of such a column, or
+        any name if `labels` or `value` names the answers, is that of the column of questions.
     coefficient : name or Coefficient
         The coefficient.
     distance : name, callable, Distance, labelled matrix, or mapping, optional
@@ -248,20 +247,21 @@ def _of_table(source: Any, how: Reading, questions: str | Sequence[str]) -> dict
     """Return the study of each column of answers of a table, or of each name in a column."""
     table, how = open_table(source, replace(how, tool="table") if is_files(source) else how)
     names = [str(name) for name in table]
-    if isinstance(questions, str):
-        column = next((x for x in names if x.casefold() in QUESTIONS), "all")
-        column = column if questions == "all" else questions
-        if column not in names:
-            hint = did_you_mean(column, names) if column != "all" else ""
-            raise OptionError(
-                f"{option('questions', questions)}: the table has no column of questions{hint}; "
-                f"list the columns of answers, of {listing(names, limit=12)}."
-            )
-        return _by_cell(table, column, how)
-    for name in questions:
+    usual = [name for name in names if plain_name(name) in QUESTIONS]
+    if questions == "all" and not usual:
+        raise OptionError(
+            f"{option('questions', questions)}: the table has no column of questions; "
+            f"list the columns of answers, of {listing(names, limit=12)}."
+        )
+    listed = [questions] if isinstance(questions, str) else questions
+    listed = usual[:1] if questions == "all" else listed
+    for name in listed:
         pick_column(table, name)
-    others = [name for name in names if name not in questions]
-    return {name: _typed(table[[*others, name]], how, name) for name in questions}
+    has_answers = how.labels is not None or how.value is not None
+    if isinstance(questions, str) and (has_answers or listed[0] in usual):
+        return _by_cell(table, listed[0], how)
+    others = [name for name in names if name not in listed]
+    return {name: _typed(table[[*others, name]], how, name) for name in listed}
 
 
 def _by_cell(table: pd.DataFrame, column: str, how: Reading) -> dict[str, Annotations]:

@@ -529,6 +529,11 @@ class TestRefusals:
             (["score", "long.csv", "--from", "prodigy"], "--from is called --tool. See"),
             (["score", "long.csv", "--without", "a"], "--without is called --exclude-raters. See"),
             (["score", "long.csv", "--missing", "NA"], "--missing is called --na-values. See"),
+            (
+                ["score", "long.csv", "--sheet", "a", "--sheet=b"],
+                "--sheet takes one value; pass it",
+            ),
+            (["score", "long.csv", "-f", "csv", "--format", "csv"], "--format takes one value;"),
             (["diagnose", "long.csv", "--group", "b"], "--group is called --by. See"),
             (["diagnose", "long.csv", "--over-time", "b"], "--over-time is called --time. See"),
             (["monitor", "long.csv", "--at", "b"], "--at is called --batch. See"),

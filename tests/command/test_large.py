@@ -139,7 +139,6 @@ class TestRefusals:
             (["--tool", "brat"], "--tool 'brat' is for files"),
             (["--duplicates", "first"], "--duplicates is for files"),
             (["-c", "cohen_kappa"], "cohen_kappa"),
-            (["--memory-limit", "much"], "--memory-limit 'much' is not an amount of memory; write"),
             (["--temp-directory", "gone"], "--temp-directory 'gone' is not a folder."),
             (["--assume-unique", "--wide"], "or --assume-unique, --memory-limit."),
         ],
@@ -147,6 +146,10 @@ class TestRefusals:
     def test_options(self, words, sentence):
         """Layouts, exports, repeats and coefficients by rater need the file in memory."""
         assert sentence in refusal("score", "study.csv", *LARGE, *words)
+
+    def test_memory_limit(self):
+        sentence = refusal("score", "study.csv", "--memory-limit", "much")
+        assert "--memory-limit 'much' is not an amount of memory; write" in sentence
 
     def test_files(self, folder):
         """Files that DuckDB does not read, are not there, or are the export of a tool."""

@@ -69,7 +69,7 @@ class TestPrevalence:
 
     def test_how_many_more(self):
         words = ("ann.csv", "--model", "near.csv", "--half-width", "0.02")
-        out = rows("prevalence", *words, "-f", "csv")
+        out = rows("prevalence", *words)
         found = sa.prevalence(sa.read("ann.csv"), model="near.csv")
         plan = sa.plan(found, sa.PlanGoals(half_width=0.02)).frame
         assert [int(row["planned_n_units"]) for row in out] == plan["n_units"].tolist()

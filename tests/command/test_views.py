@@ -289,7 +289,7 @@ class TestReport:
     def test_refusals(self, words, sentence):
         before = sorted(Path().iterdir())
         content = Path("long.csv").read_bytes()
-        assert sentence in refusal("report", *LONG, *words)
+        assert sentence in refusal("report", *LONG[:3], *words)
         assert sorted(Path().iterdir()) == before
         assert Path("long.csv").read_bytes() == content
 

@@ -218,12 +218,28 @@ def test_a_mean_names_questions_without_an_estimate_and_without_an_interval():
     assert last["reason"] == "without 'x'; there is no interval for 'y'"
 
 
-def test_command(tmp_path):
+def test_one_name_is_a_column_of_answers():
+    """Answers are not names of questions: disagreement 2/6 of pairs, by chance 18/30, alpha 4/9."""
+    table = pd.DataFrame({"unit": [1, 1, 2, 2, 3, 3], "rater": ["ann", "ben"] * 3})
+    table = table.assign(emotion=["joy", "fear"] * 3, stance=[*"ppppcc"])
+    table.loc[3, "stance"] = "c"
+    for questions in ("stance", ["stance"]):
+        found = by_question(table, questions).frame
+        assert found["question"].tolist() == ["stance", "mean"]
+        assert found["estimate"].tolist() == pytest.approx([4 / 9, 4 / 9], abs=1e-14)
+    named = by_question(table.rename(columns={"emotion": "topic"}), "topic", labels="stance")
+    assert named.frame["question"].tolist() == ["joy", "fear", "mean"]
+
+
+@pytest.mark.parametrize(
+    "asked", [["emotion,stance"], ["emotion", "--questions", "stance"]], ids="+".join
+)
+def test_command(tmp_path, asked):
     cli = pytest.importorskip("setagree.cli.app")
     from typer.testing import CliRunner
 
     TABLE.to_csv(tmp_path / "t.csv", index=False)
-    words = ["score", str(tmp_path / "t.csv"), "--questions", "emotion,stance", "-f", "json"]
+    words = ["score", str(tmp_path / "t.csv"), "--questions", *asked, "-f", "json"]
     done = CliRunner().invoke(cli.app, words)
     rows = json.loads(done.stdout)
     assert [row["question"] for row in rows] == ["emotion", "stance", "mean"]
