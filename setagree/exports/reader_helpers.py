@@ -73,11 +73,11 @@ def blank_answer(request: Request, node: Node, reason: str) -> frozenset[Label] 
 def unanswered(
     request: Request, node: Node, question: str | None, *, several: bool
 ) -> frozenset[Label] | None:
-    """Return the answer to a question without one: the empty set, or with `several` as `blank`.
+    """Return the answer to a question without one: as ``blank=``, by default the empty set.
 
-    One of several questions may not have been shown.
+    With `several` questions there is no default, because this one may not have been shown.
     """
-    if not several:
+    if not several and request.blank is None:
         return frozenset()
     reason = f"no answer to {question!r}, which was left empty or not shown"
     return blank_answer(request, node, reason)

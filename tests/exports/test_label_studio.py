@@ -84,7 +84,12 @@ def test_choices_and_ratings_are_two_questions(tmp_path):
     file = rated(RATED, tmp_path / "tasks.json")
     with pytest.raises(OptionError, match=r"answers to 2 questions, 'emo', 'stars'"):
         sa.read(file)
-    found = sa.by_question(file, "all")
+    with pytest.raises(DataError, match=r"tasks\[1\]\.annotations\[1\]: no answer to 'emo'"):
+        sa.by_question(file, "all")
+    # D_o = 2/9; D_e = 2 (3 * 2/3 + 2 * 2/3 + 6) / 30 = 28/45 of three a, one a b and two b.
+    missing = sa.by_question(file, "all", blank="missing")["emo"]
+    assert (missing.n_ratings, missing.estimate) == (7, pytest.approx(9 / 14, abs=1e-14))
+    found = sa.by_question(file, "all", blank="empty")
     assert found.to_frame()[["question", "kind", "distance"]].values.tolist()[:2] == [
         ["emo", "labels", "masi"],
         ["stars", "number", "ordinal"],
@@ -96,7 +101,8 @@ def test_choices_and_ratings_are_two_questions(tmp_path):
     emo = sa.krippendorff_alpha([["a"], ["b"], ["a"], ["b"]], [["a", "b"], [], ["a"], ["b"]])
     assert found["emo"].estimate == pytest.approx(emo.estimate, rel=1e-12)
     assert (
-        sa.by_question(file, "all", distance={"stars": "interval"})["stars"].distance == "interval"
+        sa.by_question(file, "all", distance={"stars": "interval"}, blank="empty")["stars"].distance
+        == "interval"
     )
     rated(RATED, file, extra=[{"model_version": "m", "result": results(["a"], 2)}])
     assert sa.read(file, question="stars", predictions=True).to_wide().loc[1, "m"] == 2
@@ -134,6 +140,16 @@ def test_label_studio_with_two_questions(tmp_path):
         with pytest.raises(DataError, match=r"tasks\[2\]\.annotations\[0\]: no answer to 'birds'"):
             sa.read(path, question="birds", blank=blank)
     assert found(sa.read(path, question="birds", blank="empty")) == answered(TRUTH)
+    theirs = {pair: labels for pair, labels in TRUTH.items() if labels}
+    assert found(sa.read(path, question="birds", blank="missing")) == theirs
+
+
+@pytest.mark.parametrize(
+    ("tool", "writer"),
+    [("label_studio_json", label_studio), ("label_studio_json_min", label_studio_min)],
+)
+def test_blank_defines_an_unanswered_only_question(tmp_path, tool, writer):
+    path = write(tmp_path, tool, writer(TRUTH))
     theirs = {pair: labels for pair, labels in TRUTH.items() if labels}
     assert found(sa.read(path, question="birds", blank="missing")) == theirs
 

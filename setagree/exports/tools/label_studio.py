@@ -49,9 +49,8 @@ def read_tasks(path: Path, request: Request) -> Answers:
     question = choose_question(request.question, kinds, shown(path))
     if question is None:
         _check_other_types([item for _, item in annotations], path)
-    several = [*kinds.values()].count("choices") > 1
     kind = kinds.get(str(question))
-    chosen = partial(_chosen, question, request, several=several, is_number=kind == "rating")
+    chosen = partial(_chosen, question, request, several=len(kinds) > 1, is_number=kind == "rating")
     answers = Answers(controls={kind})
     if request.unit is None:
         answers.data.update((unit, task.at("data").members()) for unit, task in tasks)
@@ -89,10 +88,9 @@ def _chosen(
     several: bool,
     is_number: bool,
 ) -> frozenset[Label] | None:
-    """Return the choices of an annotation; the empty set if it was submitted without a choice.
+    """Return the choices of an annotation, or those of `unanswered` if it has none.
 
-    With several questions, `blank` defines an unanswered one, which may not have been shown. A
-    question about a number has the number, or no answer.
+    A question about a number has the number, or no answer.
     """
     if annotation.flag("was_cancelled"):
         return None
@@ -237,7 +235,7 @@ def _min_labels(
     """Return the labels of a row, as `_chosen` does for an annotation."""
     answer = row.get(question)
     if answer is None:
-        return unanswered(request, row, question, several=several or request.blank is not None)
+        return unanswered(request, row, question, several=several)
     if isinstance(answer.value, dict):
         return answer.at("choices").label_set()
     return frozenset([answer.label()])
