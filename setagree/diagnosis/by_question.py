@@ -113,6 +113,7 @@ def by_question(
     sum_q w_q alpha_q / sum_q w_q. Its standard error is from the linearised values summed per unit,
     so that questions about the same units are paired; its interval is a t interval over units, its
     upper end cut at 1. There is none if a question has no interval, or if that standard error is 0.
+    The mean of one question has the interval of the question.
     Questions without an estimate are left out of the mean, and named in its `reason`.
 
     Parameters
@@ -327,13 +328,19 @@ def _mean(
         places = units.get_indexer(pd.Index(study.units, tupleize_cols=False))
         parts.append(uncertain_number(one.sums, places, sample) * shares[name])
     total = reduce(add, parts)
-    return total, row | _spread_of_mean(total, rows, level)
+    return total, row | _spread_of_mean(total, rows, shares, level)
 
 
 def _spread_of_mean(
-    total: UncertainNumber, rows: Sequence[Mapping[str, Any]], level: float
+    total: UncertainNumber,
+    rows: Sequence[Mapping[str, Any]],
+    shares: Mapping[str, float],
+    level: float,
 ) -> dict[str, Any]:
-    """Return the interval and the p-value of the mean, or the reason for none, and the remark."""
+    """Return the interval and the p-value of the mean, or the reason for none, and the remark.
+
+    The mean of one question has those of the question.
+    """
     error, df = total.standard_error, total.degrees_of_freedom
     left = [row["question"] for row in rows if not np.isfinite(row["estimate"])]
     open_ended = [row["question"] for row in rows if np.isnan(row["low"])]
@@ -341,11 +348,15 @@ def _spread_of_mean(
     if without := [name for name in open_ended if name not in left]:
         notes.append(f"there is no interval for {listing(without)}")
         return {"reason": "; ".join(notes)}
-    if not error > 0:
-        notes.append("the standard error is 0")
-    low, high = t_interval(total.value, error, df, level)
-    out: dict[str, Any] = {"standard_error": error, "low": low, "high": high}
-    out["p_value"] = 2 * t_tail(df, abs(total.value) / error) if error > 0 else np.nan
+    out: dict[str, Any]
+    if len(only := [row for row in rows if shares.get(row["question"])]) == 1:
+        shared = "standard_error low high interval_method p_value"
+        out = {column: only[0][column] for column in shared.split()}
+    else:
+        notes += ["the standard error is 0"] * (not error > 0)
+        low, high = t_interval(total.value, error, df, level)
+        out = {"standard_error": error, "low": low, "high": high}
+        out["p_value"] = 2 * t_tail(df, abs(total.value) / error) if error > 0 else np.nan
     rough = [row["question"] for row in rows if row["remark"] or row["standard_error"] == 0]
     if error > 0 and rough:
         basis = "there are rough ones, or standard errors of 0,"

@@ -212,6 +212,22 @@ def test_the_upper_end_of_a_mean_is_at_most_1():
     assert last["high"] == 1
 
 
+@pytest.mark.parametrize(
+    ("asked", "weights"),
+    [(["x"], None), (["x", "none"], None), (["x", "y"], {"x": 2, "y": 0}), (["agreed"], None)],
+)
+def test_the_mean_of_one_question_is_the_question(asked, weights):
+    """Also next to questions without an estimate or with weight 0, and if all answers agree."""
+    words = ["aa", "bb", "cc", "dd"] * 4 + ["aa", "bb", "ab", "cc"]
+    table = pairs_of_answers(
+        x=words, y=["ab", "bb"] * 10, none=["aa"] * 20, agreed=words[:16] + words[:4]
+    )
+    frame = by_question(table, asked, weights=weights).frame
+    shown = ["estimate", "standard_error", "low", "high", "interval_method", "p_value"]
+    assert frame[shown].iloc[0].notna().all()
+    assert frame[shown].iloc[-1].tolist() == frame[shown].iloc[0].tolist()
+
+
 def test_a_mean_names_questions_without_an_estimate_and_without_an_interval():
     same, rare = ["aa"] * 20, ["aa"] * 19 + ["ab"]
     last = by_question(pairs_of_answers(x=same, y=rare), ["x", "y"]).frame.iloc[-1]
