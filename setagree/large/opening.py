@@ -52,14 +52,13 @@ from setagree.study.columns import (
     guess_wide_unit,
     note_guessed,
     questions_hint,
-    warn_row_numbers,
     with_columns,
     with_missing_ids,
 )
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
 from setagree.study.identifiers import find_names
 from setagree.study.labels import Blank
-from setagree.study.preparation import warn_order, with_order
+from setagree.study.preparation import order_remedy, row_number_remedy, with_order
 from setagree.study.reading import (
     AnswerKind,
     Note,
@@ -587,15 +586,38 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
         if not hint:
             raise with_order(error, frame, found) from None
         raise error.worded(f"{error}{hint}").having(remedy={}) from None
-    if study.n_repeated and found.duplicates in {"first", "last"}:
-        warn_order(_kept(frame, found), found)
-    elif reading.unit is None and 1 < study.n_units == study.n_ratings:
-        warn_row_numbers(_kept(frame, found), found)
+    _warn_of_columns(study, frame, how, is_guessed=reading.unit is None)
     study = study if how is found else replace(study, reading=found)
     if may_be_spans and reading.labels is None:
         ends = "Columns 'start' and 'end' may be of labelled spans, which were not read"
         note_or_warn(f"{ends}; to read them, use {as_spans()}.", note)
     return study
+
+
+def _warn_of_columns(study: Annotations, frame: Any, reading: Reading, *, is_guessed: bool) -> None:
+    """Warn if another column may have the order of repeats, or the units if they are guessed."""
+    kept = "first" if reading.duplicates == "repeats" else reading.duplicates
+    order = unit = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SetagreeWarning)  # reading the study has raised them
+        if study.n_repeated and kept != "union":
+            order = order_remedy(study, _kept(frame, reading), reading)
+        elif is_guessed and 1 < study.n_units == study.n_ratings:
+            unit = row_number_remedy(_kept(frame, reading), reading)
+    if order is not None:
+        warn(
+            f"repeated ratings are in another order in column {order!r} than in the rows, which "
+            f"count; to keep the {kept} by its times, use {option('order_by', order)}.",
+            SetagreeWarning,
+            order_by=order,
+        )
+    if unit is not None:
+        warn(
+            f"column {reading.unit!r} has another unit in each row; if {unit!r} has the units, "
+            f"use {option('unit', unit)}.",
+            SetagreeWarning,
+            unit=unit,
+        )
 
 
 def _by_roster(long: LongColumns, reading: Reading) -> LongColumns:

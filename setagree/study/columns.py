@@ -19,13 +19,11 @@ import numpy as np
 from setagree.errors import (
     DataError,
     OptionError,
-    SetagreeWarning,
     did_you_mean,
     enumerated,
     listing,
     option,
     python_or_command,
-    warn,
 )
 from setagree.lazy import pd
 from setagree.study.answer_warnings import is_agreed, is_total, warn_agreed
@@ -280,23 +278,12 @@ def distinct_texts(column: pd.Series[Any]) -> set[str]:
     return {str(cell).strip() for cell in _distinct(column)}
 
 
-def warn_row_numbers(frame: pd.DataFrame, reading: Reading) -> None:
-    """Warn if the units number the rows and another column has the units of several raters."""
+def free_columns(frame: pd.DataFrame, reading: Reading) -> tuple[list[Any], list[Any]]:
+    """Return the columns that may have units: those with a usual name, surest first, and others."""
     used = _used(reading.columns.values(), reading)
-    free = [str(name) for name in frame if name not in used]
+    free: list[Any] = [n for n in frame if not (n in used or is_missing(n))]
     usual = [name for tier in _candidates("unit", free) for name in tier]
-    raters = frame[reading.rater].astype(str)
-    for name in dict.fromkeys([*usual, *free]):
-        pairs = pd.DataFrame({"unit": frame[name].astype(str), "rater": raters}).drop_duplicates()
-        n_units, has_repeats = pairs["unit"].nunique(), len(pairs) < len(frame)
-        if 2 * n_units <= len(pairs) and (name in usual or not has_repeats):
-            warn(
-                f"column {reading.unit!r} has another unit in each row; if {name!r} has the units, "
-                f"use {option('unit', name)}.",
-                SetagreeWarning,
-                unit=name,
-            )
-            return
+    return usual, [n for n in free if n not in usual and plain_name(n) not in _NOT_ANSWERS]
 
 
 def guess_people(

@@ -31,7 +31,7 @@ from setagree.errors import (
 from setagree.lazy import pd
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import TextFrame, as_objects, is_ordered
-from setagree.study.columns import plain_name
+from setagree.study.columns import free_columns, plain_name
 from setagree.study.frames import (
     Frame,
     as_pandas,
@@ -89,7 +89,7 @@ def with_order(error: RepeatsError, table: Frame, reading: Reading) -> RepeatsEr
 
     Such a column has the name of times and only dates, which differ within the first pair.
     """
-    for cells, ranks in _date_columns(table, reading):
+    for cells, ranks in _date_columns(table, _time_names(table, reading)):
         ranks = ranks[np.isin(row_numbers(cells), error.rows)]
         if len({*ranks.tolist()}) == len(ranks):
             remedy = {"duplicates": "last", "order_by": cells.name}
@@ -99,33 +99,52 @@ def with_order(error: RepeatsError, table: Frame, reading: Reading) -> RepeatsEr
     return error
 
 
-def warn_order(table: pd.DataFrame, reading: Reading) -> None:
-    """Warn if repeats that are kept in the order of rows have another order of times."""
-    for cells, ranks in _date_columns(table, reading):
-        ids = [table[name].astype(str) for name in (reading.unit, reading.rater)]
-        pairs = table.groupby(ids, sort=False).ngroup().to_numpy()
-        order = np.argsort(pairs, kind="stable")
-        pairs, ranks = pairs[order], ranks[order]
-        if ((pairs[1:] == pairs[:-1]) & (ranks[1:] < ranks[:-1])).any():
-            warn(
-                f"repeated ratings are in another order in column {cells.name!r} than in the rows, "
-                f"which count; to keep the {reading.duplicates} by its times, use "
-                f"{option('order_by', cells.name)}.",
-                SetagreeWarning,
-                order_by=cells.name,
+def row_number_remedy(table: pd.DataFrame, reading: Reading) -> Any:
+    """Return the column that may have the units of a table whose units number the rows, or None.
+
+    It has no times, and on average at least two raters per unit. Without a usual name, it has at
+    least three units and one row per unit and rater, and raters have at least two rows on average.
+    """
+    usual, others = free_columns(table, reading)
+    for name in [*usual, *others]:
+        with suppress(DataError):  # blank cells, lists, or two columns of one name
+            units, raters = (
+                code_ids(pick_column(table, column), role)[0].astype(np.int64)
+                for column, role in ((name, "unit"), (reading.rater, "rater"))
             )
-            return
+            n_units, n_raters = units.max() + 1, raters.max() + 1
+            n_pairs = len(np.unique(units * n_raters + raters))
+            is_sure = n_units > 2 and n_pairs == len(table) and n_pairs >= 2 * n_raters
+            is_rated = 2 <= n_units <= n_pairs / 2
+            if is_rated and (is_sure or name in usual) and not any(_date_columns(table, [name])):
+                return name
+    return None
 
 
-def _date_columns(table: Frame, reading: Reading) -> Iterator[tuple[pd.Series[Any], Codes]]:
-    """Yield columns of dates with the name of times, and the ranks of their cells."""
-    names = [name for name in column_names(table) if _TIME_NAMES.search(plain_name(name))]
-    for name in names if reading.order_by is None else ():
-        cells = pick_column(as_pandas(table, [name]), name)
-        with suppress(DataError):
+def order_remedy(study: Annotations, table: pd.DataFrame, reading: Reading) -> str | None:
+    """Return the column of times whose order keeps other answers than that of the rows, or None."""
+    for name in _time_names(table, reading):
+        if any(_date_columns(table, [name])):
+            ordered = study.from_reading(table, replace(reading, order_by=name))
+            if {*ordered.to_triples()} != {*study.to_triples()}:
+                return name
+    return None
+
+
+def _time_names(table: Frame, reading: Reading) -> list[str]:
+    """Return the columns with the name of times, unless another column orders the rows."""
+    names = column_names(table) if reading.order_by is None else []
+    texts = (n for n in names if isinstance(n, str) and n != reading.answer)
+    return [name for name in texts if _TIME_NAMES.search(plain_name(name))]
+
+
+def _date_columns(table: Frame, names: Iterable[Any]) -> Iterator[tuple[pd.Series[Any], Codes]]:
+    """Yield those of the columns that have dates in all cells, and the ranks of their cells."""
+    for name in names:
+        with suppress(DataError, TypeError):  # such as two columns of one name, or lists
+            cells = pick_column(as_pandas(table, [name]), name)
             times = read_times(cells, str(name), are_spans=True)
-            are_dates = times.values is not None and times.values.dtype.kind == "M"
-            if are_dates and name != reading.answer:
+            if times.values is not None and times.values.dtype.kind == "M":
                 yield cells, times.ranks
 
 

@@ -15,9 +15,9 @@ from setagree.study.columns import (
     guess_columns,
     guess_people,
     guess_wide_unit,
-    warn_row_numbers,
     with_missing_ids,
 )
+from setagree.study.preparation import row_number_remedy
 from setagree.study.reading import Reading
 
 
@@ -384,10 +384,41 @@ def test_flag_columns(columns, options, found):
     assert flag_columns(table.replace({0: 2}), Reading(**options)) == []
 
 
-@pytest.mark.parametrize(("documents", "is_named"), [("xxyy", True), ("xxyz", False)])
-def test_a_column_with_two_raters_per_unit_is_named(documents, is_named):
-    table = {"Nr": [1, 2, 3, 4], "doc": [*documents], "who": [*"abab"], "tags": [*"uvuv"]}
+@pytest.mark.parametrize(
+    ("name", "cells", "raters", "remedy"),
+    [
+        ("doc", "xxyy", "abab", "doc"),
+        ("doc", "xxyz", "abab", None),  # 3 units would need 6 ratings
+        ("doc", "xxyy", "abcd", "doc"),
+        ("doc", "xxxx", "abcd", None),
+        ("lang", "xxyyzz", "ababab", "lang"),
+        ("lang", "xxyyzz", "abcdef", None),  # raters of one unit each
+        ("lang", "xxyyyy", "ababcd", None),  # 2 units
+        ("lang", "xxxyyyzzz", "abbabcabc", None),  # b rates x twice
+        ("lang", ["x", "x", "y", "y", None, None], "ababab", None),
+        ("lang", [*"xxyy", ["z"], ["z"]], "ababab", None),
+        ("time", "112233", "ababab", None),
+        ("doc", ["2026-01-01"] * 2 + ["2026-01-02"] * 2, "abab", None),
+        (5, [1, 1, 2, 2, 3, 3], "ababab", 5),
+        (None, "xxyyzz", "ababab", None),
+        (("a", 1), "xxyyzz", "ababab", ("a", 1)),
+        (True, "xxyyzz", "ababab", True),
+    ],
+)
+def test_a_column_that_may_have_the_units(name, cells, raters, remedy):
+    table = pd.DataFrame({"Nr": range(len(raters)), "who": [*raters], "tags": "u", name: [*cells]})
+    reading = Reading(unit="Nr", rater="who", labels="tags")
+    assert row_number_remedy(table, reading) == remedy
+    assert row_number_remedy(table.iloc[:, [0, 1, 2, 3, 3]], reading) is None  # two of one name
+
+
+@pytest.mark.parametrize("where", [None, "Nr < 6"])
+def test_a_warning_of_row_numbers_repeats_no_other(where):
+    """Rows 0 to 5 have two raters for each of three texts; two more rows do not match."""
+    table = pd.DataFrame({"Nr": range(8), "who": [*"abababab"], 5: [1, 1, 2, 2, 3, 3, 4, 4]})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_row_numbers(pd.DataFrame(table), Reading(unit="Nr", rater="who", labels="tags"))
-    assert ["if 'doc' has the units" in str(one.message) for one in caught] == [True] * is_named
+        sa.read(table.assign(tags=[*"uvuvuvuv"]), where=where)
+    dropped = [] if where is None else ["where='Nr < 6' drops 2 of 8 rows."]
+    units = "column 'Nr' has another unit in each row; if 5 has the units, use unit=5."
+    assert [str(one.message) for one in caught] == [*dropped, units]

@@ -265,19 +265,39 @@ def test_what_is_refused():
         sa.Reading(wide=True, order_by="at")
 
 
-@pytest.mark.parametrize("policy", ["first", "last", "union"])
+@pytest.mark.parametrize("policy", ["first", "last", "repeats", "union"])
 @pytest.mark.parametrize("days", [(1, 1, 2), (2, 2, 1)])
-def test_repeats_in_another_order_than_their_times(policy, days):
-    rows = {"unit": [1, 1, 1], "rater": [*"aba"], "labels": [*"xxy"]}
-    table = pd.DataFrame(rows | {"saved_at": [f"2026-01-0{day}" for day in days]})
+@pytest.mark.parametrize(
+    ("units", "raters", "answers"),
+    [
+        ([1, 1, 1], [*"aba"], [*"xxy"]),
+        ([1, 1, 1], ["a", "b", "a "], [*"xxy"]),
+        (["1", "1", " 1"], [*"aba"], [*"xxy"]),
+        ([1, 1, 1], [*"aba"], ["x, y", "x", "y, x"]),  # equal, so the order does not matter
+    ],
+)
+def test_repeats_in_another_order_than_their_times(units, raters, answers, days, policy):
+    times = [f"2026-01-0{day}" for day in days]
+    table = pd.DataFrame({"unit": units, "rater": raters, "labels": answers, "saved_at": times})
     with warnings.catch_warnings(record=True) as issued:
         warnings.simplefilter("always")
         sa.read(table, duplicates=policy)
-    remedies = [{"order_by": "saved_at"}] if days[0] == 2 and policy != "union" else []
-    assert [one.message.remedy for one in issued] == remedies
+    is_different = days[0] == 2 and policy != "union" and answers[2] == "y"
+    remedies = [one.message.remedy for one in issued if one.message.remedy]
+    assert remedies == [{"order_by": "saved_at"}] * is_different
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="1 (unit|rater) is spelled in two ways")
         sa.read(table, duplicates=policy, order_by="saved_at")
+
+
+@pytest.mark.parametrize("times", [["2026-01-02", "2026-01-02", "2026-01-01"], [["x"]] * 3])
+def test_columns_of_times_that_cannot_order(times):
+    """Two columns of one name, and lists."""
+    table = pd.DataFrame({"unit": 1, "rater": [*"aba"], "labels": [*"xxy"], "saved_at": times})
+    for columns in ([0, 1, 2, 3], [0, 1, 2, 3, 3])[isinstance(times[0], str) :]:
+        study = sa.read(table.iloc[:, columns], duplicates="last")
+        assert labels(study) == {(1, "b"): {"x"}, (1, "a"): {"y"}}
 
 
 def test_no_engine_orders(tmp_path):
