@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -320,7 +321,13 @@ def read_codebook(
         commas = "," in text and (label_sep not in text or not label_sep.strip())
         label_sep = "," if commas else label_sep
     # The order matters: rows of flags are about the first label, the second, ...
-    listed = dict.fromkeys(label for line in lines for label in listed_labels(line, label_sep))
+    rows = [row for line in lines if (row := listed_labels(line, label_sep))]
+    if len(rows) > 1 and min(map(len, rows)) > 1:  # a table of codes and labels, or of spellings
+        raise FileError(
+            f"The codebook {text!r} has several labels in each line: write one label per line, and "
+            "another spelling of it as joyful=joy."
+        )
+    listed = dict.fromkeys(chain(*rows))
     labels: dict[Label, Label] = {}
     for one in listed:
         spelling, _, label = one.rpartition("=")

@@ -264,6 +264,16 @@ class Agreement(Result):
         return self.case.full_agreement
 
     @property
+    def full_agreement_text(self) -> str:
+        """`full_agreement` and what it is a share of, as in ``36% of the units``."""
+        agreed = share(self.full_agreement)
+        if self.case.is_sized:
+            return f"{agreed} of the length"
+        if self.case.is_weighted:
+            return f"units with {agreed} of the sampling weight"
+        return f"{agreed} of the units"
+
+    @property
     def n_units(self) -> int:
         """Number of rated units."""
         return self.tally.n_units
@@ -566,8 +576,8 @@ class AgreementTable(ResultRows[Agreement]):
                 one.n_values, "distinct set" if one.tally.kind == "labels" else "distinct value"
             ),
         ]
-        where = "length" if one.case.is_sized else "units" + " with several ratings" * (lone > 0)
-        agreed = f"All ratings are equal in {share(one.full_agreement)} of the {where}."
+        several = " with several ratings" * (lone > 0 and not one.case.is_weighted)
+        agreed = f"All ratings are equal in {one.full_agreement_text}{several}."
         lines = [agreed] * (one.full_agreement >= 0)
         return "\n".join([", ".join(parts), *lines, *left_out(one)])
 

@@ -58,12 +58,14 @@ def four_interval(low: Any, high: Any) -> str:
 
 
 def share(x: Any) -> str:
-    """Return a share in per cent: whole from ten on, with a decimal below."""
+    """Return a share in per cent: whole from 10% to 99%, otherwise with a decimal."""
     if is_nothing(x):
         return DASH
     if 0 < x < 0.0005:
         return "<0.1%"
-    return f"{100 * x:.{int(0 < x < 0.0995)}f}%"
+    if 0.9995 <= x < 1:
+        return ">99.9%"
+    return f"{100 * x:.{int(0 < x < 0.0995 or 0.995 <= x < 1)}f}%"
 
 
 def count(x: Any, *, plain: bool = False) -> str:

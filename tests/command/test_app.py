@@ -261,6 +261,17 @@ class TestScore:
         assert "Unit 'd1', rater 'ann'" in sentence
         assert "not in the codebook" in sentence
 
+    @pytest.mark.parametrize(
+        "text", ["from,to\njoyful,joy\n\nfeer,fear\n", "0,none\n1,joy, fear\n"]
+    )
+    def test_codebook_of_two_columns(self, text):
+        """Both columns would be permitted labels, and joyful not joy."""
+        Path("codes.csv").write_text(text)
+        assert refusal("score", "long.csv", "--codebook", "codes.csv").endswith(
+            "The codebook 'codes.csv' has several labels in each line: write one label per line, "
+            "and another spelling of it as joyful=joy."
+        )
+
     @pytest.mark.parametrize("name", ["gone.txt", "./gone", ".", "bytes.txt"])
     def test_codebook_that_cannot_be_read(self, name):
         Path("bytes.txt").write_bytes(b"\xff\n")
@@ -514,7 +525,7 @@ class TestRefusals:
         assert "'note'" in refusal("score", "notes.csv", "--wide")
 
     def test_control_characters_are_escaped(self):
-        Path("esc.csv").write_text("unit,rater,\x1b[31mtags\n1,a,x\n")
+        Path("esc.csv").write_text("unit,rater,\x1b[31mtags\n1,a,joy\n")
         assert "\x1b" not in refusal("score", "esc.csv")
         Path("esc.csv").write_text("unit\x1b[31m,rater,tags\n1,a,x\n1,b,x\n")
         assert "\x1b" not in invoke("score", "esc.csv", "--unit", "unit\x1b[31m").stderr

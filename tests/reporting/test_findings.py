@@ -89,7 +89,8 @@ class TestSentences:
         assert ". “cem” gives 1.5 labels per unit, 0.5 more than the others." in said["Raters"]
         # 36 units disagree alike, so that no 18 of them have half more than the others do.
         assert (
-            "in equal parts in 36 of 72 units (50%); in 50% all ratings are equal." in said["Units"]
+            "in equal parts in 36 of 72 units (50%); all ratings are equal in 50% of the units."
+            in said["Units"]
         )
         assert "drop the label “noise”: 1.000" in said["Change"]
         assert "one answer contains the other" in said["Choice"]
@@ -143,8 +144,8 @@ class TestSentences:
             (
                 "a b / a a / a a / b b / b b",
                 (
-                    "All of the disagreement lies in 1 of 5 units (20%); in 80% all ratings "
-                    "are equal. To adjudicate first: “0”."
+                    "All of the disagreement lies in 1 of 5 units (20%); all ratings are equal in "
+                    "80% of the units. To adjudicate first: “0”."
                 ),
             ),
             # A unit of six, three against three, weighs 18 / 5 = 3.6, and one of two 2: of 13.2 in
@@ -159,9 +160,9 @@ class TestSentences:
             (
                 "a b / a b / a b / a b / a b / a b / a a / b b",
                 (
-                    "The disagreement lies in equal parts in 6 of 8 units (75%); in 25% all "
-                    "ratings are equal. To adjudicate first: 6 units with the same disagreement, "
-                    "among them “0”, “1” and “2”."
+                    "The disagreement lies in equal parts in 6 of 8 units (75%); all ratings "
+                    "are equal in 25% of the units. To adjudicate first: 6 units with the same "
+                    "disagreement, among them “0”, “1” and “2”."
                 ),
             ),
         ],
@@ -422,6 +423,16 @@ class TestSentences:
             "Agreement is not distinguishable from chance: alpha of 95% of 6 reshuffled studies "
             "is at most 1.000 (p = 0.667)."
         )
+
+    def test_p_beside_a_limit_that_is_exceeded_names_its_correction(self):
+        """One reshuffle in 50 is as high as the estimate; twice that and Holm leave no claim."""
+        found = gather(annotations(text("a a / b b / a b / a a / b a")), n_resamples=99, rng=1)
+        test = found.results["chance"]
+        high = replace(test, distribution=np.linspace(-0.9, 0.19, 100))
+        found.corrected |= {"chance": np.array([0.32]), "changes": np.array([0.4, 1, np.nan])}
+        assert test.agreement.estimate > high.quantile(0.95)
+        (said,) = estimates.chance_summary(found, high)
+        assert said.endswith("(p = 0.320, two-sided, corrected by Holm over 3 claims).")
 
     def test_fewer_reshuffles_say_why(self, monkeypatch):
         """Of a large study fewer reshuffles are made than were asked for, and it says so.

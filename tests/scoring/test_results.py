@@ -16,6 +16,7 @@ from setagree.coefficients.chance_models import Urn
 from setagree.coefficients.sums import Linearised
 from setagree.errors import FewClustersWarning, OptionError
 from setagree.scoring.results import COLUMNS, AgreementTable
+from setagree.wording.number_format import share
 
 ROWS = random_rows(np.random.default_rng(12), sets_of("abc"), units=9, raters=3, missing=0.15)
 ROWS.append([frozenset("a"), None, None])
@@ -213,7 +214,9 @@ class TestAgreement:
             table = sa.agreement(study, coefficient="krippendorff_alpha")
         found = table.to_frame()["full_agreement"].item()
         assert found == pytest.approx(agreed, rel=1e-12, nan_ok=True)
-        assert ("All ratings are equal in" in table.heading) == np.isfinite(agreed)
+        of = "of the units" if weights is None else "of the sampling weight"
+        equal = f"{share(agreed)} {of}"
+        assert (equal in table.heading) == np.isfinite(agreed)
 
     def test_full_agreement_of_spans_is_by_length(self):
         """Of ten characters the raters agree on 0-2 (nothing), 4-6 (x) and 8-10 (nothing)."""

@@ -168,17 +168,19 @@ def chance_summary(f: Findings, test: PermutationTest) -> Sentence:
     often = counted(len(test.defined), "reshuffled study", "reshuffled studies")
     if not test.exact and len(test.distribution) < f.options.n_resamples:
         often += f" (not {f.options.n_resamples:,}, because the study is large)"
-    side, limit = "above", f"at most {number(test.quantile(0.95))}"
+    limit, side, bound = test.quantile(0.95), "above", "at most"
     if f.main.estimate < test.defined.mean() and holds(p):
-        least = -np.quantile(-test.defined, 0.95, method="inverted_cdf")
-        side, limit = "below", f"at least {number(float(least))}"
+        limit = -float(np.quantile(-test.defined, 0.95, method="inverted_cdf"))
+        side, bound = "below", "at least"
     verdict = f"Agreement is {side if holds(p) else 'not distinguishable from'} chance"
-    larger = ""
+    limits, basis = f"{bound} {number(limit)}", ""
     if test.ignoring:
-        limit += f", and the estimate is tested against 0 with {test.ignored}"
-        larger = ", the larger of the two p-values"
+        limits += f", and the estimate is tested against 0 with {test.ignored}"
+        basis = ", the larger of the two p-values"
+    elif f.main.estimate > limit and not holds(p):
+        basis = f", two-sided{f.holm_clause}"
     word = f.main.definition.short
-    return (f"{verdict}: {word} of 95% of {often} is {limit} ({p_phrase(p)}{larger}).",)
+    return (f"{verdict}: {word} of 95% of {often} is {limits} ({p_phrase(p)}{basis}).",)
 
 
 def chance_sections(f: Findings, test: PermutationTest) -> list[Section]:

@@ -48,8 +48,8 @@ def summary(f: Findings, units: pd.DataFrame) -> Sentence:
         return (f"The raters agree fully in all {counted(len(units), 'unit')}.",)
     ordered = diagnosis.largest_share_first(units)
     n, lies = diagnosis.half_of(ordered)
-    agreed = f.main.full_agreement
-    perfect = f"; in {share(agreed)} all ratings are equal" if agreed else ""
+    agreed = f"; all ratings are equal in {f.main.full_agreement_text}"
+    perfect = agreed if f.main.full_agreement else ""
     part = f"{count(n)} of {counted(len(units), 'unit')} ({share(n / len(units))})"
     return (
         f"{lies} in {part}{perfect}. To adjudicate first: ",
