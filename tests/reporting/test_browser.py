@@ -3,6 +3,7 @@
 Skipped with a reason where playwright or a browser is absent.
 """
 
+import itertools
 import os
 from pathlib import Path
 
@@ -43,7 +44,16 @@ def addresses(tmp_path_factory):
     path = folder / "hostile.html"
     asked = {"model": list(hostile.raters[:1]), "panels": {HOSTILE[4]: list(hostile.raters[:2])}}
     report(hostile, path, groups=groups, **asked, title=HOSTILE[0], n_resamples=19, rng=1)
-    return {name: (folder / f"{name}.html").as_uri() for name in ("plain", "hostile")}
+    rare = []  # "some" allows a rough interval, "rare" none
+    for k, rater in itertools.product(range(60), range(5)):
+        is_given = {
+            "much": (k % 2 == 0) != ((k + rater) % 5 == 0),
+            "some": k < 10 and (k + rater) % 5 < 3,
+            "rare": k < 2 and rater < 2,
+        }
+        rare.append((rater, k, {label for label, is_in in is_given.items() if is_in}))
+    report(sa.Annotations.from_triples(rare), folder / "rare.html", n_resamples=19, rng=1)
+    return {name: (folder / f"{name}.html").as_uri() for name in ("plain", "hostile", "rare")}
 
 
 @pytest.fixture
@@ -264,6 +274,16 @@ def test_it_prints(visit):
     assert page.evaluate("document.documentElement.scrollWidth") <= 720
     assert not page.locator(".copy").is_visible()
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_reasons_have_room_on_paper(visit):
+    """A table has the columns Reason and Remark: more texts are reasons."""
+    page = visit("rare", size=(680, 1000))
+    page.emulate_media(media="print")
+    heads = page.locator("#labels thead th")
+    assert heads.all_inner_texts()[-2:] == ["Reason", "Remark"]
+    widths = heads.evaluate_all("all => all.map(one => one.getBoundingClientRect().width)")
+    assert widths[-2] > 1.5 * widths[-1]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the clipboard is asked for permission there")
