@@ -429,7 +429,7 @@ class TestSentences:
         found = gather(annotations(text("a a / b b / a b / a a / b a")), n_resamples=99, rng=1)
         test = found.results["chance"]
         high = replace(test, distribution=np.linspace(-0.9, 0.19, 100))
-        found.corrected |= {"chance": np.array([0.32]), "changes": np.array([0.4, 1, np.nan])}
+        found.corrected.update(chance=np.array([0.32]), changes=np.array([0.4, 1, np.nan]))
         assert test.agreement.estimate > high.quantile(0.95)
         (said,) = estimates.chance_summary(found, high)
         assert said.endswith("(p = 0.320, two-sided, corrected by Holm over 3 claims).")
