@@ -123,18 +123,19 @@ def row_number_remedy(table: pd.DataFrame, reading: Reading) -> Any:
 
 def order_remedy(study: Annotations, table: pd.DataFrame, reading: Reading) -> str | None:
     """Return the column of times whose order keeps other answers than that of the rows, or None."""
-    for name in _time_names(table, reading):
-        if any(_date_columns(table, [name])):
-            ordered = study.from_reading(table, replace(reading, order_by=name))
-            if {*ordered.to_triples()} != {*study.to_triples()}:
-                return name
+    for cells, ranks in _date_columns(table, _time_names(table, reading)):
+        name = str(cells.name)
+        ranked = table.assign(**{name: ranks})  # dates take long to read
+        ordered = study.from_reading(ranked, replace(reading, order_by=name, where=None))
+        if {*ordered.to_triples()} != {*study.to_triples()}:
+            return name
     return None
 
 
 def _time_names(table: Frame, reading: Reading) -> list[str]:
     """Return the columns with the name of times, unless another column orders the rows."""
     names = column_names(table) if reading.order_by is None else []
-    texts = (n for n in names if isinstance(n, str) and n != reading.answer)
+    texts = (n for n in names if isinstance(n, str) and n not in reading.columns.values())
     return [name for name in texts if _TIME_NAMES.search(plain_name(name))]
 
 
