@@ -20,7 +20,7 @@ from setagree.study.labels import Blank
 from setagree.study.reading import Predictions
 from setagree.study.row_filter import Where
 from setagree.study.spans import Spans
-from setagree.wording.label_sets import Label, LabelSep
+from setagree.wording.label_sets import Label, LabelSep, read_sep
 
 Basis: TypeAlias = Literal["tool", "source", "documented", "plain"]
 """Basis of a layout: a file written by the tool's code, the tool's source, or its documentation.
@@ -72,6 +72,8 @@ class Answers:
         numbers in an order.
     data : dict
         What each unit shows, if the format has it: ids may start anew in each of several files.
+    label_sep : str, list of str or None
+        The separator at which cells have been split; None if the format writes lists or flags.
     """
 
     units: list[Hashable] = field(default_factory=list)
@@ -83,6 +85,7 @@ class Answers:
     models: set[Hashable] = field(default_factory=set)
     controls: set[object] = field(default_factory=set)
     data: dict[Hashable, Mapping[str, object]] = field(default_factory=dict)
+    label_sep: LabelSep | None = None
 
     @property
     def are_numbers(self) -> bool:
@@ -112,7 +115,10 @@ class Answers:
 
 @dataclass(frozen=True)
 class Request:
-    """Options for reading an export; see `Reading`."""
+    """Options for reading an export; see `Reading`.
+
+    `used_seps` are the separators at which cells have been split.
+    """
 
     question: str | None = None
     blank: Blank | None = None
@@ -123,10 +129,12 @@ class Request:
     sheet: str | int | None = None
     predictions: Predictions = False
     unit: str | None = None
+    used_seps: list[LabelSep] = field(init=False, default_factory=list)
 
     def sep_or(self, usual: str) -> LabelSep:
-        """Return the separator of labels, by default the usual one of the format."""
-        return usual if self.label_sep is None else self.label_sep
+        """Return the separator at which cells are split, by default the usual one of the format."""
+        self.used_seps.append(read_sep(usual if self.label_sep is None else self.label_sep))
+        return self.used_seps[-1]
 
     def reads(self, model: Hashable) -> bool:
         """Return whether the answers of a model are read."""

@@ -43,7 +43,7 @@ from setagree.files.streams import Paths, file_names, is_stdin, listable, matchi
 from setagree.files.tables import read_table
 from setagree.lazy import pd
 from setagree.study.annotations import Annotations
-from setagree.study.answer_warnings import as_spans
+from setagree.study.answer_warnings import as_spans, warn_joined
 from setagree.study.attributes import IS_MODEL
 from setagree.study.codes import Column, as_objects
 from setagree.study.columns import guess_columns
@@ -94,7 +94,7 @@ def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
             f"{option('roster')} is the roster of one export, and {len(files):,} files are passed; "
             "convert each with its roster (setagree convert), and join the tables."
         )
-    frame, models = _read_rows(path, tool, reading)
+    frame, answers = _read_rows(path, tool, reading)
     # The format has read the cells, so that the answers are label sets.
     plain_reading = replace(reading, tool="auto", label_sep=None, blank=None, where=None)
     labels, value = (None, "value") if "value" in frame else ("labels", None)
@@ -111,8 +111,10 @@ def read_export(path: Paths, tool: Format, reading: Reading) -> Annotations:
         raise error.worded(f"{named}: {error}{places}{more}") from None
     except SetagreeError as error:
         raise error.worded(f"{named}: {error}") from None
-    if models:
-        marks = {rater: rater in models for rater in study.raters}
+    if answers.label_sep is not None and study.kind == "labels" and reading.codebook is None:
+        warn_joined(study.values, study.value_codes, answers.label_sep)
+    if answers.models:
+        marks = {rater: rater in answers.models for rater in study.raters}
         study = study.with_raters({IS_MODEL: marks})
     return replace(study, reading=replace(reading, tool=tool.name))
 
@@ -172,13 +174,13 @@ def export_table(path: Paths, tool: Format, reading: Reading) -> pd.DataFrame:
     return _read_rows(path, tool, reading)[0].drop(columns=PLACE)
 
 
-def _read_rows(path: Paths, tool: Format, reading: Reading) -> tuple[pd.DataFrame, set[Hashable]]:
-    """Return an export as a table with the place of each answer, and the models in it."""
+def _read_rows(path: Paths, tool: Format, reading: Reading) -> tuple[pd.DataFrame, Answers]:
+    """Return an export as a table with the place of each answer, and its answers."""
     files = matching(path)
     _check_source(path, tool, reading)
     answers = _answers(files, tool, reading)
-    models = _with_predictions(answers, named_files(files), reading) | answers.models
-    return _as_frame(answers, tool, reading), models
+    answers.models.update(_with_predictions(answers, named_files(files), reading))
+    return _as_frame(answers, tool, reading), answers
 
 
 def _check_source(path: Paths, tool: Format, reading: Reading) -> None:
@@ -293,7 +295,8 @@ def _answers(files: Sequence[Path], tool: Format, reading: Reading) -> Answers:
         joined.extend(answers, name_of[file], prefix)
         if answers.predicted is not None:
             predicted.extend(answers.predicted, name_of[file], prefix)
-    return replace(joined, predicted=predicted)
+    label_sep = request.used_seps[0] if request.used_seps else None
+    return replace(joined, predicted=predicted, label_sep=label_sep)
 
 
 def _check_data(joined: Answers, answers: Answers, file: Path, tool: Format) -> None:

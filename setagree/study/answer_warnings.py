@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from setagree.errors import (
 from setagree.study.labels import is_blank, splitter
 from setagree.study.numbers import are_decimals, usual_spelling
 from setagree.wording.label_sets import (
+    Label,
     LabelSep,
     LabelSet,
     read_sep,
@@ -469,56 +471,77 @@ _MAX_LABELS = 2_000
 """Largest number of distinct labels that are checked; more are not a codebook."""
 
 
-def warn_of_odd_labels(
-    values: Sequence[LabelSet], codes: Codes, label_sep: LabelSep, times: Codes | None
-) -> None:
-    """Warn of joined labels, numbers among words and rare misspellings, with their counts.
+def warn_of_odd_labels(values: Sequence[LabelSet], codes: Codes, times: Codes | None) -> None:
+    """Warn of numbers among words and of rare misspellings, with their counts.
 
     Ratings are counted only if a distinct label is odd.
     """
-    texts = {str(label): label for label in sorted(frozenset().union(*values), key=str)}
-    if len(texts) > _MAX_LABELS:
-        return
-    signs = _JOINED if label_sep == "," else _other_signs(label_sep)
-    joined = [x for x in texts if signs.search(x) and _parts(x, signs) <= texts.keys()]
+    texts = _label_texts(values)
     numbers = [text for text in texts if _NUMBER.fullmatch(text)]
     numbers = numbers if 2 * len(numbers) < len(texts) else []
     alike = list(_slips(texts))
-    if not (joined or numbers or alike):
+    rows = codes >= 0
+    total = int(np.count_nonzero(rows) if times is None else times[rows].sum())
+    if not (numbers or alike) or total < _ENOUGH_ANSWERS:
         return
 
-    rows = codes >= 0
-    counts = np.bincount(codes[rows], None if times is None else times[rows], len(values))
-    n_ratings = dict.fromkeys(texts, 0)
-    for value, n in zip(values, counts.tolist(), strict=True):
-        for label in value:
-            n_ratings[str(label)] += round(n)
-    is_used = max(map(len, values)) > 1
-    # For labels that differ only in the order of their parts, warn_separator has warned.
-    if joined and (is_used or len({frozenset(_parts(x, signs)) for x in joined}) == len(joined)):
-        _warn_joined(joined, n_ratings, label_sep if is_used else [], signs)
-    is_large = (total := round(counts.sum())) >= _ENOUGH_ANSWERS
-    if numbers and is_large:
+    n_ratings = _count_labels(values, codes, times)
+    if numbers:
         warn(
             f"{_counts(numbers, n_ratings)}: a number among words, read as a label. If it is a "
             f"slip, correct these cells. With {option('codebook')}, labels that are not permitted "
             "raise an error with their place.",
             MixedScaleWarning,
         )
-    if alike and is_large:
+    if alike:
         _warn_misspelt(alike, n_ratings, total)
 
 
-def _warn_joined(
-    joined: Sequence[str],
-    n_ratings: Mapping[str, int],
+def _label_texts(values: Iterable[LabelSet]) -> list[str]:
+    """Return the labels as text, sorted; none if there are too many to be a codebook."""
+    texts = sorted({str(label) for label in frozenset().union(*values)})
+    return texts if len(texts) <= _MAX_LABELS else []
+
+
+def _count_labels(
+    values: Sequence[LabelSet], codes: Codes, times: Codes | None
+) -> Mapping[str, int]:
+    """Return the number of ratings with each label."""
+    rows, n_ratings = codes >= 0, Counter[str]()
+    counts = np.bincount(codes[rows], None if times is None else times[rows], len(values))
+    for value, n in zip(values, counts.tolist(), strict=True):
+        n_ratings.update(dict.fromkeys(map(str, value), round(n)))
+    return n_ratings
+
+
+def warn_joined(
+    values: Sequence[LabelSet],
+    codes: Codes,
     label_sep: LabelSep,
-    signs: re.Pattern[str],
+    times: Codes | None = None,
+    split_at: Callable[[LabelSep], Collection[Label]] | None = None,
 ) -> None:
-    """Warn of labels whose parts are labels as well; `label_sep` is empty if no cell has it."""
+    """Warn of labels whose parts are labels as well, with their counts.
+
+    `split_at` returns the labels that further separators split, as they do not split labels in
+    quotes or in lists; by default they split all.
+    """
+    texts = _label_texts(values)
+    signs = _JOINED if label_sep == "," else _other_signs(label_sep)
+    joined = [x for x in texts if signs.search(x) and _parts(x, signs) <= {*texts}]
+    if joined and split_at is not None:
+        divided = split_at(_with_signs(label_sep, signs.findall("".join(joined))))
+        joined = [x for x in joined if x in divided]
+    is_used = max(map(len, values), default=0) > 1
+    # For labels that differ only in the order of their parts, warn_separator has warned.
+    is_told = not is_used and len({frozenset(_parts(x, signs)) for x in joined}) < len(joined)
+    if not joined or is_told:
+        return
+
     joining = [*dict.fromkeys(sign for text in joined for sign in signs.findall(text))]
     parts = sorted(set().union(*(_parts(x, signs) for x in joined)))
-    proposed = _with_signs(label_sep, joining)
+    proposed = _with_signs(label_sep if is_used else [], joining)
+    n_ratings = _count_labels(values, codes, times)
     warn(
         f"{_counts(joined, n_ratings)}: read as one label, although the parts {listing(parts)} "
         f"are labels as well. If {' or '.join(map(repr, joining))} separates labels, use "

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any, Literal, TypeAlias, TypeGuard
 
@@ -34,6 +35,7 @@ from setagree.study.answer_warnings import (
     warn_absent,
     warn_blanks_as_empty,
     warn_brackets,
+    warn_joined,
     warn_markers,
     warn_numeric_labels,
     warn_of_odd_labels,
@@ -49,7 +51,7 @@ from setagree.study.labels import (
     read_cell,
     splitter,
 )
-from setagree.wording.label_sets import Degrees, LabelSep, LabelSet
+from setagree.wording.label_sets import Degrees, Label, LabelSep, LabelSet
 
 Column: TypeAlias = "pd.Series[Any]"
 _MAX_PLACES = 20
@@ -226,8 +228,22 @@ def code_label_sets(
         warn_similar("Labels", labels)
     codes = recode(codes, merged)
     if values and syntax.codebook is None and other == label_sep:
-        warn_of_odd_labels(values, codes, label_sep, times)
+        split_at = partial(_split_labels, texts, syntax)
+        warn_joined(values, codes, label_sep, times, split_at)
+        warn_of_odd_labels(values, codes, times)
     return Answers(codes, values, "labels", n_blank, is_text, spells_empty)
+
+
+def _split_labels(
+    cells: Sequence[str], syntax: LabelSyntax, label_sep: LabelSep
+) -> Collection[Label]:
+    """Return the labels of cells that another separator splits."""
+    before, after = (
+        parse_all(cells, cell_reader(each))[0]
+        for each in (syntax, replace(syntax, label_sep=label_sep))
+    )
+    pairs = zip(before, after, strict=True)
+    return frozenset().union(*(one - other for one, other in pairs if one and other))
 
 
 def _unknown_labels(

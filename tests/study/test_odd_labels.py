@@ -137,3 +137,35 @@ def test_commas_with_another_separator():
         SeparatorWarning, match=r"'joy, fear' \(1 rating\): read as one label, .*=\['/', ','\]"
     ):
         sa.Annotations.from_long(frame, label_sep="/")
+
+
+@pytest.mark.parametrize(
+    ("cell", "label_sep"),
+    [
+        (["fear/joy"], ","),
+        ('["fear/joy"]', ","),
+        ("['fear/joy', 'sad']", ","),
+        ('"fear/joy"', ","),
+        ('"fear/joy", sad', ","),
+        ('"fear, joy"; sad', ";"),
+    ],
+)
+def test_labels_that_no_separator_splits(cell, label_sep):
+    answers = [cell, "fear", "joy", f"fear{label_sep} joy"]
+    rows = {"unit": [1, 1, 2, 2], "rater": list("abab"), "labels": answers}
+    assert warned(pd.DataFrame(rows), label_sep=label_sep) == {}
+
+
+def test_the_separator_of_an_export(tmp_path):
+    """MTurk splits at pipes; a codebook permits what it lists."""
+    path = tmp_path / "mturk.csv"
+    cells = ["joy|sad", "joy", "joy/sad", "sad"]
+    rows = [f"h{k // 2},{k},w{k % 2},t{k // 2},{cell}" for k, cell in enumerate(cells)]
+    names = "HITId,AssignmentId,WorkerId,Input.text,Answer.emotions"
+    path.write_text("\n".join([names, *rows]), encoding="utf-8")
+    with pytest.warns(SeparatorWarning, match=r"'joy/sad' \(1 rating\)") as caught:
+        sa.read(path, tool="mturk_pipe")
+    assert [one.message.remedy for one in caught] == [{"label_sep": ["|", "/"]}]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SeparatorWarning)
+        sa.read(path, tool="mturk_pipe", codebook=["joy", "sad", "joy/sad"])
