@@ -27,7 +27,7 @@ from setagree.cli.options import (
     member,
 )
 from setagree.cli.output import FORMS, Deliverer, command
-from setagree.cli.reading import names, rater_names, read_study, read_with_models, written_sep
+from setagree.cli.reading import names, rater_names, read_study, read_with_models, written_seps
 from setagree.cli.show import say
 from setagree.cli.sources import label_rows
 from setagree.distances import Distance
@@ -248,7 +248,7 @@ def agree(
     study = read_study(files, reading)
     how: dict[str, Any] = {**vars(agreed), "distance": _distance(distance, label_files, reading)}
     found = sa.consensus(study, **how)
-    label_sep = written_sep(reading)
+    label_sep = written_seps(reading)
     frame = found.to_written(label_sep=label_sep)
     if reading.degree is not None:
         frame = label_rows(frame.assign(labels=found.to_frame()["labels"]), label_sep)

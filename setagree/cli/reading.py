@@ -238,7 +238,7 @@ def how_read(reading: Reading) -> LibraryReading:
     if reading.config and codebook and reading.value is not None:
         say(f"{reading.config}: codebook ignored, because single values have none.")
         codebook = None
-    label_sep = reading.label_sep and [*map(_unescaped, reading.label_sep)]
+    label_sep = reading.label_sep and written_seps(reading)
     labels: Sequence[str | None] = reading.labels or [None]
     values = {name: value for name, value in vars(reading).items() if name in _OPTIONS}
     return LibraryReading(
@@ -250,7 +250,7 @@ def how_read(reading: Reading) -> LibraryReading:
             "label_sep": label_sep,
             "na_values": na_values,
             "empty": None if reading.empty is None else names(reading.empty),
-            "codebook": read_codebook(codebook, written_sep(reading), reading.encoding),
+            "codebook": read_codebook(codebook, written_seps(reading)[0], reading.encoding),
             "delimiter": reading.delimiter and _unescaped(reading.delimiter),
             "tool": reading.tool or "auto",
             "spans": True if values.get("spans") == "auto" else values.get("spans"),
@@ -348,9 +348,9 @@ def _lines(path: Path, encoding: str) -> list[str]:
         raise FileError(f"The codebook {str(path)!r} cannot be read: {error}.") from error
 
 
-def written_sep(reading: Reading) -> str:
-    """Return the separator of labels in a table that is written: the first of several."""
-    return _unescaped(reading.label_sep[0]) if reading.label_sep else ","
+def written_seps(reading: Reading) -> list[str]:
+    """Return the separators of labels in a table that is written, which has the first of them."""
+    return [*map(_unescaped, reading.label_sep or [","])]
 
 
 def _unescaped(text: str) -> str:

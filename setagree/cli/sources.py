@@ -14,12 +14,12 @@ import setagree as sa
 from setagree.cli import options as options
 from setagree.cli.options import Delivery, SpanReading
 from setagree.cli.output import Deliverer, command, printing
-from setagree.cli.reading import long_table, quiet, read_study, written_sep
+from setagree.cli.reading import long_table, quiet, read_study, written_seps
 from setagree.cli.show import list_lines, print_list, say
 from setagree.diagnosis.grouping import grouped_table
 from setagree.errors import OptionError, counted
 from setagree.study.columns import usual_roles
-from setagree.wording.label_sets import format_labels, sorted_labels, written_set
+from setagree.wording.label_sets import LabelSep, sorted_labels, written_set
 
 CONVERT_HELP = """[bold]setagree convert export.json -o long.csv[/bold]
 
@@ -60,7 +60,7 @@ def convert(files: options.Files, *, reading: SpanReading, delivery: Delivery) -
     deliver = Deliverer(delivery, files, reading, forms=("csv", "json", "markdown"))
     study = read_study(files, reading)
     frame = _with_unit_columns(study)
-    label_sep = written_sep(reading)
+    label_sep = written_seps(reading)
     is_text = study.kind == "labels" and deliver.form != "json"
     if reading.degree is not None:
         frame = label_rows(frame, label_sep)
@@ -76,10 +76,10 @@ def convert(files: options.Files, *, reading: SpanReading, delivery: Delivery) -
         f"{counted(study.n_raters, 'rater')}{left_out}. Only these columns are written: "
         f"{', '.join(map(str, frame))}."
     )
-    if is_text and label_sep != ",":
+    if is_text and label_sep[0] != ",":
         say(
             "Labels are separated as in the file: to read this again, use --label-sep "
-            f"{label_sep!r}."
+            f"{label_sep[0]!r}."
         )
 
 
@@ -117,7 +117,7 @@ def _with_unit_columns(study: sa.Annotations) -> pd.DataFrame:
     return frame
 
 
-def label_rows(frame: pd.DataFrame, label_sep: str) -> pd.DataFrame:
+def label_rows(frame: pd.DataFrame, label_sep: LabelSep) -> pd.DataFrame:
     """Return a table of answers with degrees in its input layout: one row per label."""
     cells: list[list[tuple[Any, float | None]]] = [
         [(None, None)]
@@ -127,6 +127,6 @@ def label_rows(frame: pd.DataFrame, label_sep: str) -> pd.DataFrame:
     ]
     out = frame.loc[np.repeat(frame.index, [len(each) for each in cells])].reset_index(drop=True)
     pairs = [pair for each in cells for pair in each]
-    labels = [one if x is None else format_labels([one], label_sep=label_sep) for one, x in pairs]
+    labels: list[Any] = [one if x is None else written_set([one], label_sep) for one, x in pairs]
     out.insert([*out].index("labels") + 1, "degree", [x for _, x in pairs])
     return out.assign(labels=labels)

@@ -34,7 +34,7 @@ from setagree.progress import track
 from setagree.scoring.scorer import default_distances
 from setagree.study.annotations import Annotations
 from setagree.study.codes import as_objects, entries_of, have_degrees
-from setagree.wording.label_sets import Degrees, LabelSet, display_labels, written_set
+from setagree.wording.label_sets import Degrees, LabelSep, LabelSet, display_labels, written_set
 from setagree.wording.result_base import Result
 from setagree.wording.tables import Column, csv_text
 
@@ -420,7 +420,7 @@ class Consensus(Result):
             }
         )
 
-    def to_written(self, *, label_sep: str = ",") -> pd.DataFrame:
+    def to_written(self, *, label_sep: LabelSep = ",") -> pd.DataFrame:
         """Return the rows of `to_frame` with label sets as text that is read as the same sets.
 
         The empty set is ``[]``. Supports and confidences have four decimals.
@@ -430,15 +430,16 @@ class Consensus(Result):
             frame["labels"] = [_cell(labels, label_sep) for labels in frame["labels"]]
         return frame
 
-    def to_csv(self, path: str | os.PathLike[str], *, label_sep: str = ",") -> Path:
+    def to_csv(self, path: str | os.PathLike[str], *, label_sep: LabelSep = ",") -> Path:
         """Write the file of ``setagree consensus -o FILE``, and return its path.
 
         Parameters
         ----------
         path : str or path
             The file, which is replaced.
-        label_sep : str
-            Text between two labels.
+        label_sep : str or list of str
+            Text between two labels. Of several, the first is written, and labels that have another
+            are quoted.
 
         Examples
         --------
@@ -468,7 +469,7 @@ class Consensus(Result):
         return len(self.units)
 
 
-def _cell(labels: LabelSet | None, label_sep: str) -> str | None:
+def _cell(labels: LabelSet | None, label_sep: LabelSep) -> str | None:
     """Return the text that is read as this label set again; a blank cell has no answer."""
     if isinstance(labels, Degrees) and labels:
         return display_labels(labels)  # a table that is read has a row per label

@@ -192,7 +192,7 @@ def warn_separator(cells: Sequence[object], label_sep: LabelSep) -> LabelSep:
             each = f"{label_sep!r} is one separator; if each of its characters is one"
             remedy = f"{each}, use {option('label_sep', proposed)}."
         warn(
-            f"No cell contains {label_sep!r}, but {_occurrence(some, len(texts), [other])}; "
+            f"No cell contains {_either(label_sep)}, but {_occurrence(some, len(texts), [other])}; "
             f"{remedy}",
             SeparatorWarning,
             label_sep=proposed,
@@ -230,16 +230,20 @@ def _warn_others(
         some = [*dict.fromkeys(text for o in odd for text in cells_with[o])]
         proposed = _with_signs(label_sep, odd)
         warn(
-            f"In addition to {label_sep!r}, {_occurrence(some, n_texts, odd)}, read as part of the "
-            f"labels. If it separates labels too, use {option('label_sep', proposed)}.",
+            f"In addition to {_either(label_sep)}, {_occurrence(some, n_texts, odd)}, read as part "
+            f"of the labels. If it separates labels too, use {option('label_sep', proposed)}.",
             SeparatorWarning,
             label_sep=proposed,
         )
 
 
+def _either(label_sep: LabelSep) -> str:
+    return " or ".join(map(repr, separators(label_sep)))
+
+
 def _occurrence(some: Sequence[str], n_texts: int, others: Sequence[str]) -> str:
     cells = f"{counted(len(some), 'distinct cell')} of {n_texts:,}, such as {shorten(some[0])}"
-    return f"there is {' or '.join(map(repr, others))} in {cells}"
+    return f"there is {_either(others)} in {cells}"
 
 
 def _warn_order(texts: Sequence[str], label_sep: LabelSep) -> LabelSep:
@@ -250,9 +254,10 @@ def _warn_order(texts: Sequence[str], label_sep: LabelSep) -> LabelSep:
             parts = tuple(part for part in map(str.strip, text.split(other)) if part)
             if len(parts) > 1 and first.setdefault(frozenset(parts), parts) != parts:
                 before = other.join(first[frozenset(parts)])
+                remedy = option("label_sep", other)
                 warn(
-                    f"No cell contains {label_sep!r}, but {shorten(before)} and {shorten(text)} "
-                    f"differ only in order; did you mean {option('label_sep', other)}?",
+                    f"No cell contains {_either(label_sep)}, but {shorten(before)} and "
+                    f"{shorten(text)} differ only in order; did you mean {remedy}?",
                     SeparatorWarning,
                     label_sep=other,
                 )
@@ -544,7 +549,7 @@ def warn_joined(
     n_ratings = _count_labels(values, codes, times)
     warn(
         f"{_counts(joined, n_ratings)}: read as one label, although the parts {listing(parts)} "
-        f"are labels as well. If {' or '.join(map(repr, joining))} separates labels, use "
+        f"are labels as well. If {_either(joining)} separates labels, use "
         f"{option('label_sep', proposed)}.",
         SeparatorWarning,
         label_sep=proposed,

@@ -255,8 +255,9 @@ def _read_text(text: str, syntax: LabelSyntax) -> LabelSet | None:
         if label_sep != label_sep.strip():
             stripped = _trimmed(stripped, label_sep)
     if _is_plain(stripped):
-        cased = stripped.lower() if syntax.case == "lower" else stripped
-        labels = frozenset(map(str.strip, splitter(syntax.label_sep)(cased)))
+        parts = splitter(syntax.label_sep)(stripped)
+        cased = map(str.lower, parts) if syntax.case == "lower" else parts
+        labels = frozenset(map(str.strip, cased))
         return _checked(labels - {""} if "" in labels else labels, syntax, text)
     parts = _parts(stripped, syntax.label_sep)
     return _label_set(parts, syntax, cell=text) if parts else EMPTY

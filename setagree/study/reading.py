@@ -255,6 +255,8 @@ class Reading:
 
     def __post_init__(self) -> None:
         self._check_names()
+        if isinstance(self.label_sep, list):
+            object.__setattr__(self, "label_sep", tuple(self.label_sep))
         if self.labels is not None and self.value is not None:
             raise OptionError(
                 f"name {option('labels')} (label sets) or {option('value')} (one scalar per cell), "

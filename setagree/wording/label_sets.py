@@ -91,9 +91,12 @@ def format_labels(labels: Iterable[Label], *, label_sep: str = ",") -> str:
     return _joined(listed, label_sep)
 
 
-def written_set(labels: Iterable[Label] | None, label_sep: str) -> str | None:
-    """Return the cell of a table that is read as this label set; None if there is no answer."""
-    return None if labels is None else format_labels(labels, label_sep=label_sep) or "[]"
+def written_set(labels: Iterable[Label] | None, label_sep: LabelSep) -> str | None:
+    """Return the cell of a table that is read as this label set; None if there is no answer.
+
+    The first of several separators is written; labels that have one of the others are quoted.
+    """
+    return None if labels is None else _joined(labels, read_sep(label_sep)) or "[]"
 
 
 def check_sep(label_sep: object) -> None:
@@ -133,9 +136,10 @@ def sep_pattern(label_sep: LabelSep) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, separators(label_sep))))
 
 
-def _joined(labels: Iterable[Label], label_sep: str) -> str:
-    glue = f"{label_sep} " if label_sep in {",", ";"} else label_sep
-    return glue.join(_quote(str(label), label_sep) for label in sorted_labels(labels))
+def _joined(labels: Iterable[Label], label_sep: LabelSep) -> str:
+    listed = tuple(separators(label_sep))
+    glue = f"{listed[0]} " if listed[0] in {",", ";"} else listed[0]
+    return glue.join(_quote(str(label), *listed) for label in sorted_labels(labels))
 
 
 def sorted_labels(labels: Iterable[Label]) -> list[Label]:
@@ -157,15 +161,21 @@ def display_labels(labels: Iterable[Label]) -> str:
 
 
 @lru_cache(4_096)  # a study with few labels has thousands of sets of them
-def _quote(label: str, label_sep: str) -> str:
-    followed = label + label_sep
+def _quote(label: str, *label_sep: str) -> str:
+    followed = label + label_sep[0]
     opens_list = label[:1] in {"[", "{", "("} or followed.startswith(("set(", "frozenset("))
-    core = label_sep.strip()  # which is taken off the ends of a cell
-    # The separators around a label may complete a separator that it begins or ends with.
-    at_ends = core not in {"", label_sep} and (
-        followed.startswith(core) or (label_sep + label).endswith(core)
-    )
-    if followed.index(label_sep) < len(label) or '"' in label or opens_list or at_ends:
+    is_split = any(_is_split_at(label, one) for one in label_sep)
+    if is_split or '"' in label or opens_list:
         doubled = label.replace('"', '""')
         return f'"{doubled}"'
     return label
+
+
+def _is_split_at(label: str, label_sep: str) -> bool:
+    """Return whether a label has a separator, or completes one with the text beside it."""
+    followed = label + label_sep
+    core = label_sep.strip()  # which is taken off the ends of a cell
+    at_ends = core not in {"", label_sep} and (
+        followed.startswith(core) or (label_sep + label).endswith(core)
+    )
+    return followed.index(label_sep) < len(label) or at_ends

@@ -155,6 +155,15 @@ class TestFrom:
         assert "a;b" in plain.stdout
         assert "to read this again" not in plain.stderr
 
+    @pytest.mark.parametrize("command", ["convert", "consensus"])
+    def test_labels_with_another_separator_are_quoted(self, folder, command):
+        cells = ['"and/or", joy/fear', "joy", "a/joy"]
+        rows = {"unit": [1, 2, 3], "rater": ["a"] * 3, "labels": cells}
+        pd.DataFrame(rows).to_csv("m.csv", index=False)
+        ok(command, "m.csv", "--label-sep", ",", "--label-sep", "/", "-o", "out.csv")
+        written = pd.read_csv("out.csv")["labels"]
+        assert written.tolist() == ['"and/or", fear, joy', "joy", "a, joy"]
+
     def test_tables_stay_tables(self, folder):
         assert "Columns guessed" in invoke("score", "long.csv", "--blank", "empty").stderr
         toy.doccano(folder, {("1", "ann"): {"x"}}, kind="csv")

@@ -300,6 +300,10 @@ class TestLabelWarnings:
             f"{f'a{other}b'!r}; did you mean label_sep={other!r}?"
         )
 
+    def test_none_of_several_separators(self):
+        with pytest.warns(SeparatorWarning, match="No cell contains ',' or '/', but there is ';'"):
+            sets_of(objects("a;b", "a", "b", "c"), label_sep=[",", "/"])
+
     def test_several_separators(self):
         cells = objects("a, b", "a; b", "a;c", "b;c", "a|b", "a|c", "c|b")
         one = re.escape("If it separates labels too, use label_sep=[',', ';', '|'].")

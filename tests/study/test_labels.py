@@ -448,6 +448,9 @@ class TestSyntax:
 
     def test_read_cell_is_parse_labels(self):
         assert read_cell("B;a", LabelSyntax(label_sep=";", case="lower")) == {"a", "b"}
+        for cell in ("Joy AND fear", '"Joy" AND fear'):
+            both = read_cell(cell, LabelSyntax(label_sep=" AND ", case="lower"))
+            assert both == {"joy", "fear"}
 
 
 class TestNested:

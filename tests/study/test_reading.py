@@ -35,5 +35,13 @@ def test_every_option_is_told(function):
     assert not re.search(r"\n{3}|^ {1,3}\S", inspect.getdoc(function), re.MULTILINE)
 
 
+def test_a_reading_does_not_change_with_the_list_that_was_passed():
+    seps = [",", "/"]
+    reading = Reading(label_sep=seps)
+    seps.append(";")
+    assert reading.label_sep == (",", "/")
+    assert reading.syntax.label_sep == [",", "/"]
+
+
 def test_a_reading_tells_all_its_options():
     assert {*described(sections(Reading.__doc__)[1])} == {field.name for field in fields(Reading)}

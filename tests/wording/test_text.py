@@ -90,6 +90,8 @@ def test_labels_at_separators():
     assert format_labels(labels, label_sep="|") == "/a|b|c/"
     quoted = ["[a", "{a", "set(a", "frozenset(a"]
     assert [written_set([x], ",") for x in quoted] == [f'"{x}"' for x in quoted]
+    several = [",", "/", " - "]
+    assert written_set(["and/or", "a;b", "-x", "y"], several) == '"-x", a;b, "and/or", y'
     assert [written_set(x, ",") for x in (None, [], ["a"])] == [None, "[]", "a"]
 
 

@@ -30,7 +30,7 @@ from setagree.scoring.coefficients import COEFFICIENTS, distance_name
 from setagree.study.columns import detect_wide_layout, usual_roles
 from setagree.study.labels import is_missing
 from setagree.study.reading import Plan
-from setagree.wording.label_sets import display_labels, separators, written_set
+from setagree.wording.label_sets import LabelSep, display_labels, written_set
 from setagree.wording.number_format import four, four_interval, interval, number, p_four
 from setagree.wording.tables import csv_text
 
@@ -63,7 +63,8 @@ class Session:
 
     def __init__(self) -> None:
         self.study: sa.Annotations | None = None
-        self.name, self.label_sep = "study", ","
+        self.name = "study"
+        self.label_sep: LabelSep = ","
 
     def answer(self, text: str) -> str:
         """Return the response to a request, both as JSON."""
@@ -105,7 +106,7 @@ class Session:
         opened = open_study(request["path"], reading, Plan(in_memory=True), note=note)
         study = cast("sa.Annotations", opened)
         self.study, self.name = study, Path(request["path"]).stem
-        self.label_sep = separators(reading.label_sep or ",")[0]
+        self.label_sep = reading.label_sep or ","
         is_sets = study.kind == "labels"
         labels = study.labels if is_sets else ()
         of_kind = _OF_NUMBERS if study.kind == "number" else _OF_SETS
