@@ -202,22 +202,29 @@ def marked_models(study: Annotations) -> list[Any]:
 
     A column of roles has "human" and "model", or synonyms, and nothing else.
     """
-    models = dict[Any, None]()
+    return [rater for rater, is_model in _marked(study).items() if is_model]
+
+
+def _marked(study: Annotations) -> dict[Any, bool]:
+    """Return whether each rater with a role is a model; `IS_MODEL` marks models only."""
+    marked = dict[Any, bool]()
     for name, cells in () if study.rater_table is None else study.raters_frame.items():
         known = cells.dropna().items()  # that of a model in another table may be missing
         roles = {rater: str(cell).casefold().strip() for rater, cell in known}
-        is_role = _MODELS & {*roles.values()} and {*roles.values()} <= _MODELS | _PEOPLE
-        if name == IS_MODEL or is_role:
-            models |= dict.fromkeys(r for r, role in roles.items() if role in {"true", *_MODELS})
-    return [*models]
+        if name == IS_MODEL:
+            marked |= {rater: True for rater, role in roles.items() if role == "true"}
+        elif _MODELS & {*roles.values()} and {*roles.values()} <= _MODELS | _PEOPLE:
+            people = {rater: False for rater, role in roles.items() if role in _PEOPLE}
+            marked = people | marked | {x: True for x, role in roles.items() if role in _MODELS}
+    return marked
 
 
 def likely_models(study: Annotations, *, maybe: bool = False) -> list[Any]:
-    """Return the raters that are not marked as models but have the name of one, such as gpt-4o.
+    """Return the raters without a role that have the name of a model, such as gpt-4o.
 
     With `maybe`, return those whose names people may also have.
     """
-    marked, pattern = marked_models(study), _MAYBE_MODEL if maybe else _MODEL_NAME
+    marked, pattern = _marked(study), _MAYBE_MODEL if maybe else _MODEL_NAME
     return [x for x in study.raters.tolist() if x not in marked and pattern.match(str(x))]
 
 

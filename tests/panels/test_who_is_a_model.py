@@ -46,6 +46,12 @@ def test_other_columns_mark_nobody(roles):
     assert marked_models(study) == []
 
 
+def test_a_role_counts_more_than_a_name():
+    study = sa.read(TABLE).with_raters({"role": ROLES | {"llama-3": "human"}})
+    assert marked_models(study) == ["gpt-4o"]
+    assert people_of(study, None, [2]).tolist() == [True, True, False, True]
+
+
 def test_other_models_are_not_among_the_people():
     marked = sa.read(TABLE, rater_columns=["role"])
     assert people_of(marked, None, [2]).tolist() == [True, True, False, False]
