@@ -68,9 +68,11 @@ class RepeatsError(DataError):
     """A rater annotated a unit more than once.
 
     `rows` are the numbers of the rows with the first such pair, from 1; empty if they are unknown.
+    `pairs` is the message without a remedy.
     """
 
     rows: Sequence[int] = ()
+    pairs: str = ""
 
 
 class DistanceError(SetagreeError):

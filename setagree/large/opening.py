@@ -37,7 +37,7 @@ from setagree.errors import (
 from setagree.lazy import pd
 from setagree.study import layouts
 from setagree.study.annotations import Annotations
-from setagree.study.answer_warnings import as_spans
+from setagree.study.answer_warnings import as_spans, warn_agreed_rows
 from setagree.study.answers import are_on_a_scale, is_record_table, long_answers
 from setagree.study.assembly import LongColumns, assemble, code_ids, from_long
 from setagree.study.attributes import named_raters, read_raters, read_units, set_apart
@@ -46,6 +46,7 @@ from setagree.study.columns import (
     answer_families,
     answer_parts,
     check_flags,
+    check_one_header,
     detect_wide_layout,
     flag_columns,
     guess_people,
@@ -58,7 +59,7 @@ from setagree.study.columns import (
 from setagree.study.frames import Frame, as_pandas, column_names, open_frame
 from setagree.study.identifiers import find_names
 from setagree.study.labels import Blank
-from setagree.study.preparation import order_remedy, row_number_remedy, with_order
+from setagree.study.preparation import order_remedy, row_number_remedy, with_order, with_questions
 from setagree.study.reading import (
     AnswerKind,
     Note,
@@ -557,6 +558,7 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
             note_or_warn(f"Read as a table of flags: {_some(flags)} ({option('labels')}).", note)
             table = with_missing_ids(table, flags)
             return _from_table(table, replace(reading, labels=flags), note)
+        check_one_header(table)
         check_flags(table, reading)
         eager = _kept(table, reading)
         are_names = all(isinstance(name, str | None) for name in (reading.unit, reading.rater))
@@ -584,7 +586,7 @@ def _from_table(frame: Any, reading: Reading, note: Note) -> Annotations:
         if may_be_spans:
             hint = f" If the rows are labelled spans, read them with {as_spans()}."
         if not hint:
-            raise with_order(error, frame, found) from None
+            raise with_questions(with_order(error, frame, found), frame, found) from None
         raise error.worded(f"{error}{hint}").having(remedy={}) from None
     _warn_of_columns(study, frame, how, is_guessed=reading.unit is None)
     study = study if how is found else replace(study, reading=found)
@@ -673,6 +675,7 @@ def _from_wide(frame: pd.DataFrame, reading: Reading, note: Note) -> Annotations
 
 def _from_raters_in_rows(frame: pd.DataFrame, reading: Reading, note: Note) -> Annotations:
     """Return the study of a table with one row per rater and one column per unit."""
+    check_one_header(frame)
     table, frame = frame, _answered(frame, reading)
     rater, units = guess_people(frame.columns, rater=reading.rater, units=reading.unit)
     omitted = [str(name) for name in frame if name not in {rater, *units}]
@@ -682,6 +685,7 @@ def _from_raters_in_rows(frame: pd.DataFrame, reading: Reading, note: Note) -> A
         _warn_odd_units(frame, units, reading.syntax.label_sep)
     people = frame[rater]
     code_ids(people, "rater")  # raises an error with the rows of the file without a name
+    warn_agreed_rows(people)
     triples = (
         (who, unit, cell) for unit in units for who, cell in zip(people, frame[unit], strict=True)
     )

@@ -66,7 +66,7 @@ TOTALS = {"total", "totals", "sum", "sums", "mean", "average", "grand total"}
 TOTALS |= {"summe", "gesamt", "gesamtsumme", "gesamtergebnis", "mittelwert", "eindtotaal"}
 TOTALS |= {"somme", "moyenne", "total général", "total general", "totale", "totale complessivo"}
 """Usual names of totals, in English and as European versions of Excel write them."""
-_STATISTICS = {"agreement", "kappa", "alpha", "median", "std", "sd", "count"}
+_STATISTICS = {"agreement", "kappa", "alpha", "median", "std", "sd", "count", "n coded", "n rated"}
 _AGREED = {
     *("gold", "goldstandard", "goldlabel", "groundtruth", "truth", "reference", "musterlösung"),
     *("consensus", "konsens", "majority", "mehrheit", "agreed", "adjudicated", "adjudication"),
@@ -75,7 +75,7 @@ _AGREED = {
 }
 _PRINTED = re.compile(r"[\[({]|(frozen)?set\(")
 _ENOUGH = 3
-_N_LAST = 50
+N_LAST = 50
 _MAX_MARKERS = 20
 _SHOWN = 5
 
@@ -440,6 +440,21 @@ def warn_agreed(raters: Sequence[object]) -> None:
         )
 
 
+def warn_agreed_rows(raters: Iterable[object]) -> None:
+    """Warn if rows of raters have names of totals or of aggregates such as "gold"."""
+    names = [*dict.fromkeys(raters)]
+    agreed = [name for name in names if is_agreed(name) or is_total(name)]
+    if agreed and len(names) - len(agreed) > 1:
+        called = option("exclude_raters", agreed)
+        way = python_or_command(f"study.exclude_raters({agreed!r})", called)
+        read = "rows {} are read as raters" if len(agreed) > 1 else "row {} is read as a rater"
+        warn(
+            f"{read.format(listing(agreed))}; if derived from the others' answers, use {way}.",
+            SetagreeWarning,
+            **({"exclude_raters": agreed} if way == called else {}),  # not an option of reading
+        )
+
+
 def is_total(unit: object) -> bool:
     """Return whether the name of a unit is one of totals, such as ``Total:``."""
     return str(unit).strip(" :.").casefold() in TOTALS | _STATISTICS
@@ -450,7 +465,7 @@ def warn_totals(units: Sequence[object], column: object) -> None:
 
     `column` is the name of the units.
     """
-    tail = [*units[-_N_LAST:], None]  # notes may follow below a blank row
+    tail = [*units[-N_LAST:], None]  # notes may follow below a blank row
     rows = zip(tail, tail[1:], tail[2:], strict=False)
     for unit in (x for above, x, below in rows if is_blank(below) and not is_blank(above)):
         if not is_total(unit):

@@ -29,7 +29,14 @@ from setagree.errors import (
     warn,
 )
 from setagree.lazy import pd
-from setagree.study.answer_warnings import is_total, n_cells, warn_merged_names, warn_similar
+from setagree.study.answer_warnings import (
+    N_LAST,
+    is_total,
+    n_cells,
+    warn_merged_names,
+    warn_similar,
+    warn_totals,
+)
 from setagree.study.codes import (
     MISSING,
     Answers,
@@ -82,6 +89,9 @@ def from_long(frame: pd.DataFrame, unit: object, rater: object, answer: object) 
     if not all(isinstance(name, str) and name in frame.columns for name in names):
         _check_named(list(frame.columns), names)
     units, raters, answers = (pick_column(frame, name) for name in names)
+    last = zip(*(as_objects(column[-N_LAST:]) for column in (units, raters)), strict=True)
+    # Totals without a rater are left out.
+    warn_totals([None if is_blank(who) else name for name, who in last], unit)
     return LongColumns(units, raters, answers)
 
 
@@ -323,11 +333,12 @@ def _repeats_error(
     doubled = " Every pair occurs twice: was the file appended to itself?"
     also = row_a_label() if is_long and _may_be_rows_a_label(coded, pd.Series(keys)) else ""
     remedy = {} if also else {"duplicates": "last"}
+    pairs = counted_repeats(len(repeated), few)
     return RepeatsError(
-        f"{counted_repeats(len(repeated), few)}; use {option('duplicates', 'last')} (corrections), "
+        f"{pairs}; use {option('duplicates', 'last')} (corrections), "
         "'first' or 'union'; 'repeats' compares raters with themselves."
         f"{also}{doubled if is_doubled else ''}"
-    ).having(rows=numbers[keys == repeated.index[0]].tolist(), remedy=remedy)
+    ).having(rows=numbers[keys == repeated.index[0]].tolist(), remedy=remedy, pairs=pairs)
 
 
 def counted_repeats(n: int, few: Iterable[tuple[Any, Any, int]]) -> str:

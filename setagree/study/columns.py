@@ -310,6 +310,44 @@ def guess_people(
     return rater, chosen
 
 
+_NO_NAME = re.compile(r"\s*|column \d+|Unnamed: \d+")
+
+
+def check_one_header(frame: pd.DataFrame) -> None:
+    """Raise an error if a row of names of questions has one of their options below it.
+
+    Such a table has a column per option, of which only the first has a name, and each cell is blank
+    or that option.
+    """
+    names = [str(name) for name in frame]
+    is_unnamed = [bool(_NO_NAME.fullmatch(name)) for name in names]
+    firsts = [k for k, pair in enumerate(pairwise(is_unnamed)) if pair == (False, True)]
+    columns = (frame.iloc[:, place].dropna() for k in firsts for place in (k, k + 1))
+    texts = [distinct_texts(column) - {""} for column in columns]
+    pairs = [*zip(texts[::2], texts[1::2], strict=True)]
+    # The last column of a table may be followed by empty ones.
+    if max(map(len, texts), default=0) == 1 and any(a and b and a != b for a, b in pairs):
+        raise DataError(
+            f"column {names[firsts[0]]!r} is followed by columns without names, and each has at "
+            "most one text, like the options of a question in a second row of names. Join the "
+            "columns of each question into one by hand, with its chosen options in one cell "
+            "(joy, fear), and keep one row of names."
+        )
+
+
+def check_one_row_per_unit(frame: pd.DataFrame, unit: str) -> None:
+    """Raise an error if a table that is read as wide has the names and the units of a long one."""
+    usual = usual_roles(str(name) for name in frame)
+    answer = usual.get("labels", usual.get("value"))
+    if answer is not None and len(_distinct(frame[unit])) < len(frame):
+        names = [usual["rater"], answer]
+        raise DataError(
+            f"column {unit!r} has units in several rows, and {listing(names)} are usual names of "
+            f"the rater and the answer in a table with one row per rating: omit "
+            f"{option('wide', value=True)}. If they are two raters, use {option('raters', names)}."
+        )
+
+
 def with_missing_ids(frame: pd.DataFrame, names: Iterable[str | None]) -> pd.DataFrame:
     """Return a table in which identifiers of blank text are missing."""
     for name in {*names} & {*frame}:

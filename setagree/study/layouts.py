@@ -47,6 +47,7 @@ from setagree.study.columns import (
     answer_families,
     answer_parts,
     are_truth_values,
+    check_one_row_per_unit,
     check_roles,
     distinct_texts,
     has_rater_ids,
@@ -223,6 +224,8 @@ def from_wide(data: Frame, unit: object | None, raters: Sequence[object] | None)
         )
     warn_totals(ids.tolist(), unit)
     if raters is None:
+        if isinstance(unit, str):
+            check_one_row_per_unit(data, unit)
         _check_stray_columns(columns, has_unit=unit is not None)
         warn_agreed(names)
     else:

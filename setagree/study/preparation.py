@@ -31,7 +31,7 @@ from setagree.errors import (
 from setagree.lazy import pd
 from setagree.study.assembly import code_ids, pick_column
 from setagree.study.codes import TextFrame, as_objects, is_ordered
-from setagree.study.columns import free_columns, plain_name
+from setagree.study.columns import QUESTIONS, free_columns, plain_name, questions_hint
 from setagree.study.frames import (
     Frame,
     as_pandas,
@@ -96,6 +96,18 @@ def with_order(error: RepeatsError, table: Frame, reading: Reading) -> RepeatsEr
             ways = " and ".join(option(*each) for each in remedy.items())
             hint = f" To keep the latest by the times in column {cells.name!r}, use {ways}."
             return error.worded(f"{error}{hint}").having(remedy=remedy)
+    return error
+
+
+def with_questions(error: RepeatsError, table: Frame, reading: Reading) -> RepeatsError:
+    """Return the error with the option for questions if a column has another for each repeat."""
+    names = [name for name in column_names(table) if isinstance(name, str)]
+    for name in (x for x in names if plain_name(x) in QUESTIONS and x != reading.answer):
+        with suppress(DataError, TypeError):  # two columns of one name, or lists
+            cells = pick_column(as_pandas(table, [name]), name)
+            asked = as_objects(cells)[np.isin(row_numbers(cells), error.rows)]
+            if len({*asked}) == len(asked) > 0:
+                return error.worded(f"{error.pairs}.{questions_hint([name])}").having(remedy={})
     return error
 
 

@@ -359,6 +359,83 @@ def test_questions_about_the_rater_are_named_beside_those_about_units():
     assert "3 units, 2 raters" in result.stdout
 
 
+OPTIONS = """Respondent ID,Which emotions? 1,,Which emotions? 2,,
+,Joy,Fear,Joy,Fear,Other
+11,Joy,,,Fear,
+12,,Fear,,Fear,odd
+13,Joy,Fear,,Fear,sad
+"""
+
+
+@pytest.mark.parametrize("rows", [OPTIONS, OPTIONS.replace(",Joy,Fear,Joy,Fear,Other\n", "")])
+@pytest.mark.parametrize("layout", [(), ("--raters-in-rows",)])
+def test_a_column_per_option_below_a_row_of_questions_is_refused(rows, layout):
+    Path("a.csv").write_text(rows)
+    shown = refusal("score", "a.csv", "--header-row", "1", *layout)
+    assert "'Which emotions? 1' is followed by columns without names" in shown
+    assert "Join the columns of each question into one by hand" in shown
+    assert "--raters-in-rows" not in shown
+    joined = 'who,Text 1,Text 2\n11,Joy,Fear\n12,Fear,Fear\n13,"Joy,Fear",Fear\n'
+    Path("a.csv").write_text(joined)
+    assert "2 units, 3 raters, 6 ratings" in invoke("score", "a.csv", "--raters-in-rows").stdout
+
+
+def test_a_unit_without_a_name_is_no_option():
+    Path("a.csv").write_text("who,Text 1,,note\n11,joy,joy,\n12,fear,joy,\n")
+    assert "2 units, 2 raters" in invoke("score", "a.csv", "--raters-in-rows").stdout
+
+
+# One of three units differs: 1/3 observed, and 1 - (3 * 2 + 3 * 2) / (6 * 5) = 0.6 expected.
+ALPHA = 4 / 9
+
+
+def nominal_alpha(*arguments):
+    shown = invoke("score", "a.csv", "-d", "nominal", "-f", "json", *arguments).stdout
+    return json.loads(shown)[0]["estimate"]
+
+
+@pytest.mark.parametrize("name", ["Total", "Mean", "n coded", "Gold", "Majority"])
+def test_a_row_of_totals_is_no_rater(name):
+    Path("a.csv").write_text(f"who,t1,t2,t3\nann,x,y,x\nben,x,y,y\n{name},x,y,x\n")
+    shown = invoke("score", "a.csv", "--raters-in-rows").stderr
+    way = f"--exclude-raters '{name}'"
+    assert f"row {name!r} is read as a rater; if derived from the others' answers, use {way}" in (
+        shown
+    )
+    rest = nominal_alpha("--raters-in-rows", "--exclude-raters", name)
+    assert rest == pytest.approx(ALPHA, rel=1e-12)
+    with pytest.warns(sa.SetagreeWarning, match="others' answers, use study.exclude_raters"):
+        assert sa.read("a.csv", raters_in_rows=True).n_raters == 3
+
+
+@pytest.mark.parametrize("blank", ["", "\n", ",,\n"])
+def test_totals_of_raters_are_no_unit(monkeypatch, blank):
+    rows = "1,ann,x\n1,ben,x\n2,ann,y\n2,ben,y\n3,ann,x\n3,ben,y\n"
+    Path("a.csv").write_text(f"unit,rater,labels\n{rows}{blank}Total,ann,3\nTotal,ben,3\n")
+    shown = tried(monkeypatch, "score", "a.csv", "-d", "nominal", "-f", "json").stdout
+    assert json.loads(shown)[0]["estimate"] == pytest.approx(ALPHA, rel=1e-12)
+
+
+def test_a_long_table_is_not_read_as_wide():
+    Path("a.csv").write_text("unit,rater,labels\n1,ann,x\n1,ben,x\n2,ann,y\n2,ben,x\n")
+    for further in ((), ("--duplicates", "last")):
+        shown = refusal("score", "a.csv", "--wide", *further)
+        assert "with one row per rating: omit --wide." in shown
+        assert "--duplicates" not in shown
+    assert "no column 'doc'" in refusal("score", "a.csv", "--wide", "--unit", "doc")
+
+
+def test_a_column_of_questions_is_named_for_repeats():
+    rows = "unit,rater,question,answer\n1,ann,mood,x\n1,ann,side,y\n1,ben,mood,x\n1,ben,side,x\n"
+    Path("a.csv").write_text(rows)
+    shown = refusal("score", "a.csv")
+    assert "2 pairs of unit and rater annotated more than once" in shown
+    assert "use setagree score --questions question." in shown
+    assert "--duplicates" not in shown
+    Path("a.csv").write_text(rows.replace("side", "mood"))
+    assert "--questions" not in refusal("score", "a.csv")
+
+
 @pytest.mark.parametrize("title", ["", "Pilot,,,,\n"])
 def test_names_in_two_rows_are_not_read_as_raters(title):
     header = ",Ann,,Ben,\nText,joy,fear,joy,fear\n"
