@@ -88,7 +88,8 @@ BASES = {"_OfGoals", "Resampled", "ResultRows", "ResultPerModel"}
 
 
 def test_every_result_is_here():
-    assert {each.__name__ for each in kinds()} - BASES == set(MADE)
+    ours = {each.__name__ for each in kinds() if each.__module__.startswith("setagree.")}
+    assert ours - BASES == set(MADE)
     assert all(type(result).__name__ == name for name, result in MADE.items())
 
 
